@@ -50,6 +50,7 @@ var rules = []struct {
 	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a review changes nothing"},
 	{"controller/explain", []string{"os", "os/exec", "net/http", "controller/nginx", "controller/apply", "k8s.io/client-go/kubernetes"}, "an explanation needs no cluster and no nginx"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what other packages report"},
+	{"internal/nginxtest", []string{"controller/render", "controller/apply", "sim", "lua"}, "a test's nginx runs the test's configuration, whoever made it"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "reading a scenario does not need the code that runs it"},
 	{"sim/corpus", []string{"net/http", "os", "sim/driver", "sim/measure"}, "a population is a pure function of its shape and seed"},
@@ -167,6 +168,19 @@ func offence(p goPackage, forbidden string) string {
 	return ""
 }
 
+// forTests lists the packages that only tests may import.
+var forTests = []string{"internal/golden", "internal/nginxtest", "internal/tcptest"}
+
+func TestOnlyTestsImportTestPackages(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, dep := range p.Imports { // of files that are no tests
+			if slices.Contains(forTests, below(dep)) {
+				t.Errorf("%s imports %s, which is for tests", below(p.ImportPath), below(dep))
+			}
+		}
+	}
+}
+
 func covers(pattern, name string) bool {
 	if strings.HasPrefix(name, pattern+"/") {
 		return true
@@ -207,7 +221,8 @@ func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/runtime.go", // the guard starts the commands that it creates
+	"sim/driver/local/place.go",   // the guard starts the commands that it creates
+	"internal/nginxtest/start.go", // package nginx starts the command that it changes
 }
 
 // If a program leaves behind a process that holds its output open, exec.Cmd's Wait never returns

@@ -34,10 +34,9 @@ import (
 	"windtunnel.dev/controller"
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/metrics"
-	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/watch"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/kubeapi"
 )
@@ -296,16 +295,7 @@ func luaAsking(t *testing.T, nameserver net.Addr) fs.FS {
 
 func newPortSite(t *testing.T) *portSite {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err == nil {
-		_, err = program.Load("http_lua")
-	}
-	if err != nil {
-		t.Skip(err)
-	}
+	program, _ := nginxtest.Find(t, "http_lua")
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
@@ -315,23 +305,17 @@ func newPortSite(t *testing.T) *portSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := port.Free(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := nginxtest.FreePorts(t, 5)
 	var own [2]net.Listener
 	for i := range own {
 		if own[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := &portSite{T: t, client: client, root: t.TempDir(), ports: options.Ports{
+	s := &doorSite{T: t, client: client, root: nginxtest.Folder(t), ports: options.Ports{
 		HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4,
 		Health: own[0].Addr().(*net.TCPAddr).Port, Profiler: own[1].Addr().(*net.TCPAddr).Port,
 	}}
-	if err := os.Chmod(filepath.Dir(s.root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
 	nameserver := names(t)
 	configMap := types.NamespacedName{Namespace: "default", Name: "controller"}
 	s.must(client.NetworkingV1().IngressClasses().Create(t.Context(), &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}, Spec: networkingv1.IngressClassSpec{Controller: "k8s.io/ingress-nginx"}}, metav1.CreateOptions{}))

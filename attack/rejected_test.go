@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
 
@@ -28,28 +28,16 @@ type judge struct {
 // newJudge creates a folder with all files that this machine's nginx needs.
 func newJudge(t testing.TB) judge {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
+	program, _ := nginxtest.Find(t)
 	names := []string{"http_lua", "stream"}
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter"} {
 		if program.Has(name) {
 			names = append(names, name)
 		}
 	}
-	modules, err := program.Load(names...)
-	if err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
-	opts := flags(t.TempDir())
+	_, modules := nginxtest.Find(t, names...)
+	opts := flags(nginxtest.Folder(t))
 	opts.Config.BindAddress = []string{"127.0.0.1"}
-	if err := os.Chmod(filepath.Dir(opts.Root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
 	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth"} {
 		if err := os.MkdirAll(opts.Path(folder), 0o755); err != nil {
 			t.Fatal(err)

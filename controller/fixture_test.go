@@ -30,7 +30,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/watch"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/kubeapi"
 )
@@ -110,16 +110,7 @@ func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), creat
 // launchUntil is launchAs, but hurry bounds the graceful shutdown.
 func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err == nil {
-		_, err = program.Load("http_lua")
-	}
-	if err != nil {
-		t.Skip(err)
-	}
+	program, _ := nginxtest.Find(t, "http_lua")
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
@@ -129,10 +120,7 @@ func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := t.TempDir()
-	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
+	root := nginxtest.Folder(t)
 	health, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -224,10 +212,7 @@ func (r *running) must(err error) {
 
 func freePorts(t *testing.T) options.Ports {
 	t.Helper()
-	base, err := port.Free(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := nginxtest.FreePorts(t, 5)
 	return options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4}
 }
 

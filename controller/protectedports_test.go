@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/controller"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // protectedPorts returns the controller's own ports, which ingresses must not reach, each with a
@@ -129,10 +130,9 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 		for _, kind := range []string{"mirror-literal", "mirror-name", "mirror-var"} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", r.ports.HTTP, target.path), strings.NewReader("[]"))
 			r.must(err)
-			request.Header["Idempotency-Key"] = []string{} // see inside
 			request.Host = kind + "-" + name + ".example"
-			request.Header.Set("X-Port", fmt.Sprint(target.port))
-			response, err := http.DefaultTransport.RoundTrip(request)
+			request.Header.Set("X-Port", fmt.Sprint(door.port))
+			response, err := nginxtest.Repeating(http.DefaultTransport).RoundTrip(request)
 			r.must(err)
 			io.Copy(io.Discard, response.Body) // at its end, the mirrored requests have been answered, too
 			response.Body.Close()
@@ -154,13 +154,10 @@ func (r *running) inside(method string, port int, path, body string, headers ...
 	r.Helper()
 	request, err := http.NewRequestWithContext(r.Context(), method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), strings.NewReader(body))
 	r.must(err)
-	// nginx may close a connection that it kept open. With this header, which is not sent, the
-	// client repeats a POST, too.
-	request.Header["Idempotency-Key"] = []string{}
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
+	response, err := nginxtest.Repeating(http.DefaultTransport).RoundTrip(request)
 	r.must(err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)

@@ -15,21 +15,10 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/internal/tcptest"
 )
-
-// needsStream skips the test if nginx cannot serve TCP and UDP.
-func needsStream(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	if program, err := nginx.Find(""); err != nil || !program.Has("stream") {
-		t.Skipf("needs nginx with its stream module (libnginx-mod-stream): %v", err)
-	}
-}
 
 // tcpPod starts a pod that greets with its name and echoes each line.
 func tcpPod(t *testing.T, address, name string) net.Addr {
@@ -134,20 +123,11 @@ func ask(network string, port int, send string) string {
 	return line
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return free
-}
-
 func TestTCPService(t *testing.T) {
 	t.Parallel()
-	needsStream(t)
+	nginxtest.Find(t, "stream")
 	r := launch(t, true)
-	external := freePort(t)
+	external := nginxtest.FreePorts(t, 1)
 	r.streamService("db", corev1.ProtocolTCP, tcpPod(t, "127.88.1.1", "one"))
 	r.streamPorts("tcp-services", map[string]string{fmt.Sprint(external): "default/db:5000", "1": "default/nothing:1"})
 	r.awaitReply("tcp", external, "hello\n", "one hello")
@@ -175,9 +155,9 @@ func TestTCPService(t *testing.T) {
 
 func TestUDPService(t *testing.T) {
 	t.Parallel()
-	needsStream(t)
+	nginxtest.Find(t, "stream")
 	r := launch(t, true)
-	external := freePort(t)
+	external := nginxtest.FreePorts(t, 1)
 	r.streamService("dns", corev1.ProtocolUDP, udpPod(t, "127.88.1.1", "one"))
 	r.streamPorts("udp-services", map[string]string{fmt.Sprint(external): "default/dns:5000"})
 	r.awaitReply("udp", external, "hello", "one hello")
@@ -187,7 +167,7 @@ func TestUDPService(t *testing.T) {
 
 func TestStreamProxyProtocol(t *testing.T) {
 	t.Parallel()
-	needsStream(t)
+	nginxtest.Find(t, "stream")
 	r := launch(t, true)
 	base, err := port.Free(3)
 	r.must(err)

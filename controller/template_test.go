@@ -6,21 +6,15 @@ import (
 	"testing"
 
 	"windtunnel.dev/controller/compile"
-	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // The start fails if a template needs something that nginx lacks. The error has the template's
 // line.
 func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
+	program, _ := nginxtest.Find(t)
 	for name, test := range map[string]struct{ text, want string }{
 		"it works":             {"http {\nserver {\n{{ if .Cfg.UseHTTP2 }}http2 on;{{ end }}\n}\n}\n", ""},
 		"it does not render":   {"http {\n{{ .Cfg.NoSuchKey }}\n}\n", "--nginx-template: my.tmpl:2:7: "},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // seeding is a location that sets a fixed seed in a worker. It calls the original math.randomseed,
@@ -165,12 +167,12 @@ func TestEWMATriesAnotherEndpointAndLearns(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: scoring})
 	s.expectLog("Connection refused")
 	alive := pods(t, 1)
-	host, port, _ := net.SplitHostPort(freeAddress(t))
+	host, port, _ := net.SplitHostPort(nginxtest.FreeAddress(t))
 	w := s.serve(backend{Name: "shop", LoadBalance: "ewma", Endpoints: append([]endpoint{{host, port}}, alive...)})[0]
 	w.getPath(fmt.Sprintf("/score?of=%v&is=1000", alive[0])) // so that the other one is tried first
 	wantEven(t, tally(t, w, 5), alive, 5)
 	// The log phase, which updates the score, comes after the response.
-	s.await("another score", func() bool {
+	s.nginx.Await("another score", func() bool {
 		got := w.getPath("/scores").body
 		return strings.Contains(got, alive[0].String()) && !strings.Contains(got, alive[0].String()+" 1000\n")
 	})
@@ -208,7 +210,7 @@ func TestNewAlgorithmResetsTheInstance(t *testing.T) {
 	shop.LoadBalance = "ewma"
 	s.awaitMark([]*worker{w}, s.post(shop))
 	tally(t, w, 4)
-	if !strings.Contains(s.log(), "LB algorithm changed from round_robin to ewma, resetting the instance") {
+	if !strings.Contains(s.nginx.ErrorLog(), "LB algorithm changed from round_robin to ewma, resetting the instance") {
 		t.Error("the change is not in the log")
 	}
 }

@@ -33,7 +33,7 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0) }
 	}
 	for _, pod := range pods {
 		names.set("auth.example.com", pod.Address)
-		s.await("a response of "+pod.Address, func() bool {
+		s.nginx.Await("a response of "+pod.Address, func() bool {
 			got := w.getPath("/guarded")
 			return got.status == 200 && got.body == pod.Address+":"+pod.Port
 		})

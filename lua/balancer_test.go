@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // tally sends n requests for the upstream "shop" and counts the responses of each pod.
@@ -109,14 +110,14 @@ func TestInvalidDataKeepsTheBackends(t *testing.T) {
 	const complaint = "could not parse backends data"
 	s.expectLog(complaint)
 	for _, bad := range []string{`[{"name":`, `7`, `null`} {
-		seen := len(s.log())
+		seen := len(s.nginx.ErrorLog())
 		if status, _ := s.call(http.MethodPost, "/configuration/backends", bad); status != http.StatusCreated {
 			t.Errorf("POST: %d, want 201: a POST does not parse the data", status)
 		}
 		for _, w := range workers {
 			line := fmt.Sprintf(" [error] %d#", w.pid)
-			s.await("the error of each worker about "+bad, func() bool {
-				log := s.log()[seen:]
+			s.nginx.Await("the error of each worker about "+bad, func() bool {
+				log := s.nginx.ErrorLog()[seen:]
 				return strings.Contains(log, line) && strings.Contains(log, complaint)
 			})
 			wantEven(t, tally(t, w, 10), endpoints, 5)
@@ -151,10 +152,8 @@ func TestNewWorkersServeTheirFirstRequest(t *testing.T) {
 		old[w.pid] = true
 		w.client.CloseIdleConnections()
 	}
-	if err := s.process.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.awaitWorkers("new workers only", func(now []nginx.Worker) bool {
+	s.nginx.Reload()
+	s.nginx.AwaitWorkers("new workers only", func(now []nginx.Worker) bool {
 		return len(now) == s.Workers && !slices.ContainsFunc(now, func(w nginx.Worker) bool { return old[w.PID] })
 	})
 	for _, w := range s.workers("shop") {
@@ -168,10 +167,10 @@ func TestRefusedConnectionIsRetriedAtTheNextEndpoint(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	s.expectLog("Connection refused")
 	alive := pods(t, 1)
-	host, port, _ := net.SplitHostPort(freeAddress(t))
+	host, port, _ := net.SplitHostPort(nginxtest.FreeAddress(t))
 	w := s.serve(backend{Name: "shop", Endpoints: append([]endpoint{{host, port}}, alive...)})[0]
 	wantEven(t, tally(t, w, 10), alive, 10)
-	if !strings.Contains(s.log(), "Connection refused") {
+	if !strings.Contains(s.nginx.ErrorLog(), "Connection refused") {
 		t.Error("the endpoint that refuses was never tried")
 	}
 }
@@ -209,7 +208,7 @@ func TestAlgorithmsWithoutTheirParametersAreRoundRobin(t *testing.T) {
 				t.Errorf("%s: status %d, cookie %q", name, got.status, got.header.Get("Set-Cookie"))
 			}
 		}
-		if n := strings.Count(s.log(), "load balancing algorithm "+name+" needs"); n != 1 {
+		if n := strings.Count(s.nginx.ErrorLog(), "load balancing algorithm "+name+" needs"); n != 1 {
 			t.Errorf("%s: %d warnings, want one", name, n)
 		}
 	}
@@ -255,7 +254,7 @@ func TestUnknownAlgorithmIsRoundRobinWithAWarning(t *testing.T) {
 	w := s.serve(backend{Name: "shop", LoadBalance: "least_luck", Endpoints: endpoints})[0]
 	wantEven(t, tally(t, w, 10), endpoints, 5)
 	s.awaitMark([]*worker{w}, s.post(backend{Name: "shop", LoadBalance: "least_luck", Endpoints: endpoints}))
-	if n := strings.Count(s.log(), "least_luck"); n != 1 {
+	if n := strings.Count(s.nginx.ErrorLog(), "least_luck"); n != 1 {
 		t.Errorf("%d warnings, want one", n)
 	}
 }
@@ -270,8 +269,8 @@ func TestIPv6Endpoint(t *testing.T) {
 	wantEven(t, tally(t, s.serve(backend{Name: "shop", Endpoints: endpoints})[0], 3), endpoints, 3)
 }
 
-func TestInstalledRoundRobinLibraryTakesPrecedence(t *testing.T) {
-	dir := folder(t)
+func TestARealRoundRobinLibraryTakesPrecedence(t *testing.T) {
+	dir := nginxtest.Folder(t)
 	if err := os.Mkdir(dir+"/resty", 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // TestSpecsWithBusted runs the specs of TestSpecs with the real busted, inside nginx, to check that
@@ -64,7 +66,7 @@ func runBusted(t *testing.T, what specs) {
   io.stdout:flush()
   os.exit(ok and 0 or 1)`, what.main, pattern, files, main)
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), nginxtest.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program.Binary, "-c", c.write(t))
 	var out, errors bytes.Buffer

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // makeCertificate returns a certificate and its key as PEM. Tests identify it by its serial number.
@@ -43,7 +45,7 @@ func makeCertificate(t *testing.T, serial int64, names ...string) string {
 // the address of that server.
 func startTLS(t *testing.T, with setup) (s *site, https string) {
 	t.Helper()
-	https = freeAddress(t)
+	https = nginxtest.FreeAddress(t)
 	pair := certificate(t)
 	with.Server += "listen " + https + " ssl;\nssl_certificate " + pair + ";\nssl_certificate_key " + pair + ";\n" +
 		"ssl_certificate_by_lua_block { certificate.call() }\n"

@@ -1,12 +1,13 @@
 package lua_test
 
 import (
-	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // worker is a connection to one worker.
@@ -79,14 +80,6 @@ func (w *worker) getPath(path string, header ...string) answer {
 
 func do(t *testing.T, client *http.Client, request *http.Request) answer {
 	t.Helper()
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{response.StatusCode, response.Header.Get("X-Pod"), response.Header, string(body)}
+	got := nginxtest.Do(t, client, request)
+	return answer{got.Status, got.Header.Get("X-Pod"), got.Header, got.Body}
 }

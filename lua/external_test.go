@@ -155,7 +155,7 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	w := workers[0]
 	answers := func(upstream string, pods ...endpoint) {
 		t.Helper()
-		s.await(upstream+" answered by "+fmt.Sprint(pods), func() bool {
+		s.nginx.Await(upstream+" answered by "+fmt.Sprint(pods), func() bool {
 			seen := map[string]bool{}
 			for range 2 * len(pods) {
 				got := w.get("X-Upstream", upstream)
@@ -188,7 +188,7 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	names.Lock()
 	delete(names.names, "db.example.com")
 	names.Unlock()
-	s.await("503", func() bool { return w.get("X-Upstream", "shop").status == http.StatusServiceUnavailable })
+	s.nginx.Await("503", func() bool { return w.get("X-Upstream", "shop").status == http.StatusServiceUnavailable })
 	names.set("db.example.com", endpoints[0].Address)
 	answers("shop", endpoints[0])
 	if n := names.timesAsked("db.example.com.svc.local"); n == 0 {
@@ -212,7 +212,7 @@ func TestTruncatedAnswersAreRetriedOverTCP(t *testing.T) {
 	names.set("big.example.com", e.Address)
 	s := start(t, setup{Workers: 1, Replace: names.asNameserver()})
 	w := s.serve(backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"big.example.com", e.Port}}})[0]
-	s.await("the pod", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
+	s.nginx.Await("the pod", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
 }
 
 func TestExternalNameWithIPv6(t *testing.T) {
@@ -225,7 +225,7 @@ func TestExternalNameWithIPv6(t *testing.T) {
 	s := start(t, setup{Workers: 1, Replace: names.asNameserver()})
 	e := servePod(t, listener)
 	w := s.serve(backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"six.example.com", e.Port}}})[0]
-	s.await("the pod on ::1", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
+	s.nginx.Await("the pod on ::1", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
 }
 
 // samePort starts pods on different addresses with the same port.

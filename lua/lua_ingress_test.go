@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 func TestRedirectToHTTPS(t *testing.T) {
@@ -66,7 +68,7 @@ func TestForwardedHeadersAreTrustedOnlyIfConfigured(t *testing.T) {
 }
 
 func TestHSTSIsForHTTPS(t *testing.T) {
-	https, pair := freeAddress(t), certificate(t)
+	https, pair := nginxtest.FreeAddress(t), certificate(t)
 	s := start(t, setup{Workers: 1, Server: "listen " + https + " ssl;\nssl_certificate " + pair + ";\nssl_certificate_key " + pair + ";"})
 	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 1)})[0]
 	if got := w.get("X-Upstream", "shop").header.Get("Strict-Transport-Security"); got != "" {
@@ -102,7 +104,7 @@ func certificate(t *testing.T) string {
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})
 	text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
-	path := folder(t) + "/pair.pem"
+	path := nginxtest.Folder(t) + "/pair.pem"
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // record is the record of a request, from which the controller computes its metrics.
@@ -18,7 +20,7 @@ type record struct {
 }
 
 func TestMonitorSendsARecordOfEachRequest(t *testing.T) {
-	path := folder(t) + "/metrics.socket"
+	path := nginxtest.Folder(t) + "/metrics.socket"
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

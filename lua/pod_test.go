@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-
-	"windtunnel.dev/internal/port"
 )
 
 // addresses counts the loopback addresses in use. Each test server has its own address, so that no
@@ -52,26 +50,4 @@ func servePod(t *testing.T, listener net.Listener) endpoint {
 	t.Cleanup(server.Close)
 	host, port, _ := net.SplitHostPort(address)
 	return endpoint{host, port}
-}
-
-// freeAddress returns an address on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener := listen(t)
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return listener.Addr().String()
-}
-
-// statusAddress returns an address for the status server. Lua refuses to proxy to its port on any
-// loopback address, so the port must not be one that the kernel may assign to a pod.
-func statusAddress(t *testing.T) string {
-	t.Helper()
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, _, _ := net.SplitHostPort(freeAddress(t))
-	return fmt.Sprintf("%s:%d", host, free)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 const secret = "abc"
@@ -75,7 +77,7 @@ func TestOnlyTheControllerChangesTCPEndpoints(t *testing.T) {
 	if answer := tell(t, control, "Bearer "+secret+" "+text); answer != "" {
 		t.Errorf("the controller gets the answer %q", answer)
 	}
-	s.await("the endpoint", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status == http.StatusOK })
+	s.nginx.Await("the endpoint", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status == http.StatusOK })
 }
 
 // A certificate chooses its OCSP responder. Without a check, an OCSP request to the status port
@@ -88,7 +90,7 @@ func TestOCSPRequestsDoNotReachTheConfiguration(t *testing.T) {
 	_, port, _ := net.SplitHostPort(s.Status)
 	s.postServers(map[string]string{"a": newAuthority(t).issue(t, 2, "http://127.0.0.1:"+port+"/configuration/backends")}, map[string]string{"shop.example": "a"})
 	stapled(t, https)
-	s.await("the error", func() bool { return strings.Contains(s.log(), "the responder is a port of the controller") })
+	s.nginx.Await("the error", func() bool { return strings.Contains(s.nginx.ErrorLog(), "the responder is a port of the controller") })
 	if _, after := s.call(http.MethodGet, "/configuration/backends", ""); after != before {
 		t.Errorf("the backends are now %q", after)
 	}
@@ -122,10 +124,10 @@ func TestEndlessOCSPResponse(t *testing.T) {
 					t.Errorf("the worker accepted %d bytes", sent)
 				}
 			case <-t.Context().Done():
-			case <-time.After(patience):
+			case <-time.After(nginxtest.Patience):
 				t.Error("the worker still reads")
 			}
-			s.await("the error", func() bool { return strings.Contains(s.log(), "OCSP response of certificate") })
+			s.nginx.Await("the error", func() bool { return strings.Contains(s.nginx.ErrorLog(), "OCSP response of certificate") })
 		})
 	}
 }

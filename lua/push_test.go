@@ -39,15 +39,15 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 
 	// For invalid data every worker logs one error, and then serves the next POST.
 	s.sequence("[{")
-	s.await("an error from each worker", func() bool {
-		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
+	s.nginx.Await("an error from each worker", func() bool {
+		return strings.Count(s.nginx.ErrorLog(), "could not parse backends data") >= len(workers)
 	})
 	for range 200 { // while they check the version repeatedly
 		s.serving()
 	}
 	sequence = s.sequence("[]")
 	s.awaitServing(workers, sequence)
-	if n := strings.Count(s.log(), "could not parse backends data"); n != len(workers) {
+	if n := strings.Count(s.nginx.ErrorLog(), "could not parse backends data"); n != len(workers) {
 		t.Errorf("%d workers logged %d errors", len(workers), n)
 	}
 
@@ -59,10 +59,8 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 	s.awaitServing(workers, sequence)
 
 	// A worker that checks for changes still exits.
-	if err := s.process.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.await("the end of the old workers", func() bool {
+	s.nginx.Reload()
+	s.nginx.Await("the end of the old workers", func() bool {
 		for _, worker := range workers {
 			if _, err := os.Stat(fmt.Sprint("/proc/", worker.PID)); err == nil {
 				return false

@@ -43,7 +43,7 @@ func (s *site) sequence(body string) int {
 // they serve the version.
 func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation int) {
 	s.t.Helper()
-	s.await("the report of all workers that they serve the version", func() bool {
+	s.nginx.Await("the report of all workers that they serve the version", func() bool {
 		said := s.serving()
 		for _, worker := range workers {
 			i := slices.IndexFunc(said, func(one serving) bool { return one.PID == worker.PID })
@@ -67,7 +67,7 @@ func (s *site) accepting(old ...nginx.Worker) (fresh []nginx.Worker) {
 	isOld := func(w nginx.Worker) bool {
 		return slices.ContainsFunc(old, func(o nginx.Worker) bool { return o.PID == w.PID })
 	}
-	s.awaitWorkers("as many as configured", func(all []nginx.Worker) bool {
+	s.nginx.AwaitWorkers("as many as configured", func(all []nginx.Worker) bool {
 		fresh = slices.DeleteFunc(all, func(w nginx.Worker) bool { return w.Draining })
 		return len(fresh) == s.setup.Workers && !slices.ContainsFunc(fresh, isOld)
 	})
@@ -93,8 +93,8 @@ func TestEachWorkerReportsWhatItServes(t *testing.T) {
 	// A worker does not report a version that it could not parse.
 	s.expectLog("could not parse backends data")
 	s.sequence("[{")
-	s.await("an error from each worker", func() bool {
-		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
+	s.nginx.Await("an error from each worker", func() bool {
+		return strings.Count(s.nginx.ErrorLog(), "could not parse backends data") >= len(workers)
 	})
 	s.awaitServing(workers, two)
 	three := s.sequence("[]")
@@ -110,11 +110,8 @@ func TestEachWorkerReportsWhatItServes(t *testing.T) {
 		t.Errorf("generation %d after a worker died", again)
 	}
 
-	old := workers
-	if err := s.process.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	workers = s.accepting(old...)
+	s.nginx.Reload()
+	workers = s.accepting()
 	if next := s.awaitServing(workers, three); next != first+1 {
 		t.Errorf("generation %d after a reload", next)
 	}

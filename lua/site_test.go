@@ -1,8 +1,6 @@
 package lua_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,14 +13,11 @@ import (
 	"strings"
 	"testing"
 	"text/template"
-	"time"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
-
-// patience bounds every wait; only a failing test waits that long.
-const patience = 20 * time.Second
 
 // setup is a test's changes to the default configuration of a site.
 type setup struct {
@@ -48,26 +43,12 @@ type site struct {
 	HTTP      string // address of the server that proxies
 	Status    string // address of the status server
 	Modules   []string
-	process   *nginx.Process
+	nginx     *nginxtest.Nginx
 	unchecked []string // parts of log lines that the test expects
 	posts     int
 }
 
-var conf = template.Must(template.New("nginx.conf").Parse(`
-daemon off;
-worker_processes {{.Workers}};
-pid {{.Root}}/nginx.pid;
-error_log {{.Root}}/error.log info;
-{{range .Modules}}load_module {{.}};
-{{end}}
-events {}
-http {
-access_log off;
-client_body_temp_path {{.Root}}/body;
-proxy_temp_path {{.Root}}/proxy;
-fastcgi_temp_path {{.Root}}/fastcgi;
-uwsgi_temp_path {{.Root}}/uwsgi;
-scgi_temp_path {{.Root}}/scgi;
+var httpBlock = template.Must(template.New("http").Parse(`
 keepalive_requests 1000000;
 lua_package_path "{{.Root}}/etc/nginx/lua/?.lua;{{.LuaPath}};";
 lua_shared_dict luaconfig 5m;
@@ -132,7 +113,6 @@ client_body_buffer_size 16k;
 content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
 }
 }
-}
 `))
 
 // start runs nginx with our Lua code until the test ends. The test fails if nginx has logged an
@@ -141,17 +121,7 @@ content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
 func start(t *testing.T, with setup) *site {
 	t.Helper()
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skip("needs nginx with Lua: ", err)
-	}
+	program, modules := nginxtest.Find(t, "http_lua")
 	if with.Workers == 0 {
 		with.Workers = 2
 	}
@@ -161,16 +131,12 @@ func start(t *testing.T, with setup) *site {
 	if with.ConfigurationData == "" {
 		with.ConfigurationData = "20M"
 	}
-	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: statusAddress(t), Modules: modules}
+	s := &site{setup: with, t: t, Root: nginxtest.Folder(t), HTTP: nginxtest.FreeAddress(t), Status: nginxtest.FreeAddress(t), Modules: modules}
 	s.install()
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if s.process, err = program.Start(ctx, s.Root+"/nginx.conf"); err != nil {
-		t.Fatal(err)
-	}
+	s.nginx = nginxtest.StartFile(t, program, s.Root+"/nginx.conf", s.Root+"/error.log")
 	t.Cleanup(s.end)
-	s.awaitWorkers("all of them", func(w []nginx.Worker) bool { return len(w) == s.Workers })
+	s.nginx.AwaitWorkers("all of them", func(w []nginx.Worker) bool { return len(w) == s.Workers })
 	return s
 }
 
@@ -204,11 +170,11 @@ func (s *site) install() {
 	for _, block := range []*string{&s.Server, &s.HTTPBlock, &s.Location} {
 		*block = strings.ReplaceAll(*block, "{{.Root}}", s.Root)
 	}
-	var nginxConf bytes.Buffer
-	if err := conf.Execute(&nginxConf, s); err != nil {
+	var block strings.Builder
+	if err := httpBlock.Execute(&block, s); err != nil {
 		s.t.Fatal(err)
 	}
-	s.write(s.Root+"/nginx.conf", nginxConf.Bytes())
+	nginxtest.Conf{Modules: s.Modules, Workers: s.Workers, HTTP: block.String()}.Write(s.t, s.Root)
 }
 
 func (s *site) write(path string, text []byte) {
@@ -224,49 +190,13 @@ func (s *site) expectLog(part string) { s.unchecked = append(s.unchecked, part) 
 var problem = regexp.MustCompile(`(?m)^.*\[(?:warn|error|crit|alert|emerg)\].*$`)
 
 func (s *site) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := s.process.Quit(ctx); err != nil {
-		s.t.Error(err)
-	}
-	for _, line := range problem.FindAllString(s.log(), -1) {
+	s.nginx.Quit()
+	for _, line := range problem.FindAllString(s.nginx.ErrorLog(), -1) {
 		expected := func(part string) bool { return strings.Contains(line, part) }
 		if !slices.ContainsFunc(s.unchecked, expected) {
 			s.t.Errorf("nginx logged: %s", line)
 		}
 	}
-}
-
-func (s *site) log() string {
-	s.t.Helper()
-	text, err := os.ReadFile(s.Root + "/error.log")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(text)
-}
-
-// await polls until the condition holds.
-func (s *site) await(what string, holds func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !holds(); <-tick.C {
-		if time.Now().After(end) {
-			s.t.Fatalf("timeout waiting for %s; the log:\n%s", what, s.log())
-		}
-	}
-}
-
-func (s *site) awaitWorkers(what string, hold func([]nginx.Worker) bool) {
-	s.t.Helper()
-	s.await("workers: "+what, func() bool {
-		workers, err := s.process.Workers()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		return hold(workers)
-	})
 }
 
 // call sends a request to the status server.
@@ -277,8 +207,8 @@ func (s *site) call(method, uri, body string) (status int, text string) {
 		s.t.Fatal(err)
 	}
 	request.Close = true // so that any worker may answer the next request
-	got := do(s.t, http.DefaultClient, request)
-	return got.status, got.body
+	got := nginxtest.Do(s.t, http.DefaultClient, request)
+	return got.Status, got.Body
 }
 
 // backend is a backend as the controller POSTs it, with the fields that tests need.
@@ -326,20 +256,8 @@ func (s *site) serve(backends ...backend) []*worker {
 func (s *site) awaitMark(workers []*worker, mark string) {
 	s.t.Helper()
 	for _, w := range workers {
-		s.await(fmt.Sprintf("%s at worker %d", mark, w.pid), func() bool {
+		s.nginx.Await(fmt.Sprintf("%s at worker %d", mark, w.pid), func() bool {
 			return w.get("X-Upstream", mark).status == http.StatusOK
 		})
 	}
-}
-
-// folder returns a temporary folder that nginx's workers, which run as another user, can enter.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }

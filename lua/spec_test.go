@@ -1,8 +1,6 @@
 package lua_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,25 +10,11 @@ import (
 	"text/template"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 )
 
-// specConf runs specs in a timer of a worker, as the command resty does.
-var specConf = template.Must(template.New("nginx.conf").Parse(`daemon off;
-{{.Global}}
-worker_processes 1;
-working_directory {{.Dir}};
-pid {{.Root}}/nginx.pid;
-error_log {{.Root}}/error.log info;
-{{range .Modules}}load_module {{.}};
-{{end}}
-events {}
-http {
-access_log off;
-client_body_temp_path {{.Root}}/body;
-proxy_temp_path {{.Root}}/proxy;
-fastcgi_temp_path {{.Root}}/fastcgi;
-uwsgi_temp_path {{.Root}}/uwsgi;
-scgi_temp_path {{.Root}}/scgi;
+// specBlock runs specs in a timer of a worker, as the command resty does.
+var specBlock = template.Must(template.New("http").Parse(`
 lua_package_path "{{.Code}}/?.lua;{{.Path}};{{.Code}}/fallback/?.lua;";
 {{with .CPath}}lua_package_cpath "{{.}};;";{{end}}
 lua_shared_dict luaconfig 1m;
@@ -48,10 +32,9 @@ local ok, err = ngx.timer.at(0, function(premature)
   {{.Lua}}
 end)
 }
-}
 `))
 
-// specSite is the data of specConf.
+// specSite is the data of specBlock, and of the top level of nginx.conf.
 type specSite struct {
 	Global, Dir, Root, Code, Path, CPath, Lua string
 	Modules                                   []string
@@ -76,18 +59,8 @@ func ourSpecs(t *testing.T) (files []string) {
 // read. It skips the test if there is no nginx with Lua.
 func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skip("needs nginx with Lua: ", err)
-	}
-	root := folder(t)
+	program, modules := nginxtest.Find(t, "http_lua")
+	root := nginxtest.Folder(t)
 	if err := os.Chmod(root, 0o777); err != nil { // a worker writes its report there
 		t.Fatal(err)
 	}
@@ -104,15 +77,12 @@ func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
 // write writes nginx.conf and returns its path.
 func (c specSite) write(t *testing.T) string {
 	t.Helper()
-	var text bytes.Buffer
-	if err := specConf.Execute(&text, c); err != nil {
+	var block strings.Builder
+	if err := specBlock.Execute(&block, c); err != nil {
 		t.Fatal(err)
 	}
-	path := c.Root + "/nginx.conf"
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	main := c.Global + "\nworking_directory " + c.Dir + ";"
+	return nginxtest.Conf{Modules: c.Modules, Workers: 1, Main: main, HTTP: block.String()}.Write(t, c.Root)
 }
 
 // specs are the specs of a run: files, a working directory, and optionally a main script.
@@ -163,7 +133,7 @@ func TestSpecs(t *testing.T) {
 // A third-party suite has a script that prepares the run, helpers next to the specs, and fixtures
 // with relative paths.
 func TestThirdPartySpecs(t *testing.T) {
-	dir := folder(t)
+	dir := nginxtest.Folder(t)
 	if err := os.Mkdir(dir+"/test", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -214,29 +184,16 @@ func runSpecs(t *testing.T, what specs) {
 	}
 	report := c.Root + "/report.json"
 	c.Lua = fmt.Sprintf(`require("spec.runner").run({ files = { %s }, main = %s, report = %q })`, &files, main, report)
-	conf := c.write(t)
-	s := &site{t: t, Root: c.Root}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	var err error
-	if s.process, err = program.Start(ctx, conf); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := s.process.Quit(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	s.await("the report of the specs", func() bool { _, err := os.Stat(report); return err == nil })
+	server := nginxtest.StartFile(t, program, c.write(t), c.Root+"/error.log")
+	server.Await("the report of the specs", func() bool { _, err := os.Stat(report); return err == nil })
+	server.Quit()
 
 	var results []result
-	text2, err := os.ReadFile(report)
+	text, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text2, &results); err != nil {
+	if err := json.Unmarshal(text, &results); err != nil {
 		t.Fatal(err)
 	}
 	if len(results) == 0 {

@@ -174,7 +174,7 @@ func TestOCSPStapling(t *testing.T) {
 	if got := stapled(t, https); got != nil {
 		t.Error("the first handshake, which must not wait, has a response")
 	}
-	s.await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
+	s.nginx.Await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
 	for range 5 {
 		stapled(t, https)
 	}
@@ -187,7 +187,7 @@ func TestOCSPStapling(t *testing.T) {
 	a.answers.Store(good)
 	s.postServers(map[string]string{"b": a.issue(t, 78, "http://"+a.address+"/")}, map[string]string{"shop.example": "b"})
 	stapled(t, https)
-	s.await("the second request", func() bool { return a.asked.Load() == 2 })
+	s.nginx.Await("the second request", func() bool { return a.asked.Load() == 2 })
 	for range 3 {
 		if got := stapled(t, https); got != nil {
 			t.Error("a response for another certificate was stapled")

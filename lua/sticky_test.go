@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // affinity returns a session affinity with the cookie "route" for the host shop.example.
@@ -141,7 +143,7 @@ func TestStickyFailover(t *testing.T) {
 				endpoints := pods(t, 2)
 				shop := backend{Name: "shop", Affinity: affinity(mode, map[string]any{"change_on_failure": change}), Endpoints: endpoints}
 				w := s.serve(shop)[0]
-				host, port, _ := net.SplitHostPort(freeAddress(t))
+				host, port, _ := net.SplitHostPort(nginxtest.FreeAddress(t))
 				shop.Endpoints = append(slices.Clone(endpoints), endpoint{host, port})
 				s.awaitMark([]*worker{w}, s.post(shop))
 				// A client without a cookie gets a working endpoint. A client whose cookie names

@@ -8,13 +8,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // streamSite starts an nginx that runs the stream modules in its http block, because Debian
 // packages no stream-lua. The modules only use functions that both subsystems have.
 func streamSite(t *testing.T, with setup) (s *site, w *worker, control string) {
 	t.Helper()
-	control = freeAddress(t)
+	control = nginxtest.FreeAddress(t)
 	with.Workers = 1
 	with.HTTPBlock = `lua_shared_dict tcp_udp_configuration_data 5M;
 upstream tcp_udp { server 0.0.0.1; balancer_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_balancer_tcp_udp.lua; }
@@ -70,7 +72,7 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	}
 	serves := func(want []endpoint) {
 		t.Helper()
-		s.await(fmt.Sprint("answers of ", want), func() bool {
+		s.nginx.Await(fmt.Sprint("answers of ", want), func() bool {
 			seen := map[string]int{}
 			for range 2 * len(want) {
 				seen[w.getPath("/tcp", "X-Upstream", "tcp-db").pod]++
@@ -102,7 +104,7 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	}
 	s.expectLog("is not supported, falling back to round_robin")
 	tell(t, control, line(t, backend{Name: "tcp-db"}, backend{Name: "mark", LoadBalance: "ewma", Endpoints: endpoints[2:3]}))
-	s.await("the mark", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status == http.StatusOK })
+	s.nginx.Await("the mark", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status == http.StatusOK })
 	serves(endpoints[:2])
 
 	// A backend that is no longer listed is removed, and no connection reaches the configuration.
@@ -112,7 +114,7 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	s.expectLog("no live upstreams")
 	s.expectLog("upstream timed out")
 	tell(t, control, line(t, backend{Name: "mark", Endpoints: endpoints[:1]}, backend{Name: "self", Endpoints: []endpoint{{host, port}}}))
-	s.await("the removal of the backend", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
+	s.nginx.Await("the removal of the backend", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
 	if got := w.getPath("/tcp", "X-Upstream", "self"); got.status == http.StatusOK {
 		t.Errorf("the status server responded: %s", got.body)
 	}

@@ -2,18 +2,15 @@ package lua_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"text/template"
 
-	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
 
@@ -165,21 +162,13 @@ http {
 }
 `))
 
-func TestOurLuaWithAForeignConfiguration(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skip("needs nginx with Lua: ", err)
-	}
-	s := &site{t: t, Root: folder(t), HTTP: freeAddress(t), Status: statusAddress(t), Modules: modules}
-	https := freeAddress(t)
+// startTheirs starts nginx with theirConf and our Lua. It also returns the address of the HTTPS
+// servers.
+func startTheirs(t *testing.T) (s *site, https string) {
+	t.Helper()
+	program, modules := nginxtest.Find(t, "http_lua")
+	s = &site{t: t, Root: nginxtest.Folder(t), HTTP: nginxtest.FreeAddress(t), Status: nginxtest.FreeAddress(t)}
+	https = nginxtest.FreeAddress(t)
 	if err := lua.Write(s.Root + "/etc/nginx/lua"); err != nil {
 		t.Fatal(err)
 	}
@@ -194,66 +183,80 @@ func TestOurLuaWithAForeignConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(s.Root+"/nginx.conf", conf.Bytes())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if s.process, err = program.Start(ctx, filepath.Join(s.Root, "nginx.conf")); err != nil {
-		log, _ := os.ReadFile(s.Root + "/error.log")
-		t.Fatalf("%v\n%s", err, log)
-	}
+	s.nginx = nginxtest.StartFile(t, program, s.Root+"/nginx.conf", s.Root+"/error.log")
 	t.Cleanup(s.end)
 	s.expectLog("error while sending metrics") // nothing listens on the socket here
 	s.expectLog("failed to create ephemeral")
 	s.expectLog("unix:/tmp/nginx/prometheus-nginx.socket failed")
+	return s, https
+}
 
+// exchange is a request to theirConf, and what its response has.
+type exchange struct {
+	scheme, host, path, authorization string
+
+	status int
+	header map[string]string // patterns
+	body   string            // part of it
+}
+
+func (e exchange) check(t *testing.T, addresses map[string]string) {
+	t.Helper()
+	got := e.send(t, addresses)
+	if got.Status != e.status || !strings.Contains(got.Body, e.body) {
+		t.Errorf("status %d, want %d; body %q, want %q", got.Status, e.status, got.Body, e.body)
+	}
+	for name, pattern := range e.header {
+		if !regexp.MustCompile(pattern).MatchString(got.Header.Get(name)) {
+			t.Errorf("%s: %q, want %s", name, got.Header.Get(name), pattern)
+		}
+	}
+}
+
+// send sends the request to the address of its scheme, over a connection of its own.
+func (e exchange) send(t *testing.T, addresses map[string]string) nginxtest.Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.scheme+"://"+addresses[e.scheme]+e.path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = e.host
+	if e.authorization != "" {
+		request.Header.Set("Authorization", e.authorization)
+	}
+	return nginxtest.Do(t, nginxtest.Client(&http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "shop.example"},
+	}), request)
+}
+
+var withoutCertificates = map[string]exchange{
+	"another host":          {"http", "other.example", "/", "", 404, nil, ""},
+	"without authorization": {"http", "shop.example", "/private/", "", 401, nil, ""},
+	"with authorization":    {"http", "shop.example", "/private/", "me", 200, map[string]string{"X-Pod": ".", "X-Auth-Answer": "."}, ""},
+	"www":                   {"http", "www.shop.example", "/a?b", "", 308, map[string]string{"Location": `^http://shop\.example.*/a\?b$`}, ""},
+}
+
+var withCertificates = map[string]exchange{
+	"to https":   {"http", "shop.example", "/x/", "", 308, map[string]string{"Location": "^https://shop.example/x$"}, ""},
+	"over https": {"https", "shop.example", "/", "", 200, map[string]string{"X-Pod": ".", "Strict-Transport-Security": "^max-age=31536000$"}, "Proto https"},
+}
+
+func TestOurLuaUnderTheirConf(t *testing.T) {
+	t.Parallel()
+	s, https := startTheirs(t)
+	addresses := map[string]string{"http": s.HTTP, "https": https}
 	s.wantCall("POST", "/configuration/backends", encode(t, []backend{{Name: "default-shop-80", LoadBalance: "ewma", Endpoints: pods(t, 3)}}), http.StatusCreated, "")
 	s.wantCall("GET", "/is-dynamic-lb-initialized", "", http.StatusOK, "OK\n")
-
-	client := &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: "shop.example"}},
-		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		},
-	}
-	ask := func(url, host string, header ...string) (*http.Response, string) {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = host
-		for i := 0; i < len(header); i += 2 {
-			request.Header.Set(header[i], header[i+1])
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response, string(body)
-	}
-	s.await("a response of a pod from each worker", func() bool {
+	s.nginx.Await("a response of a pod from each worker", func() bool {
 		for range 8 {
-			if response, _ := ask("http://"+s.HTTP+"/", "shop.example"); response.Header.Get("X-Pod") == "" {
+			if (exchange{scheme: "http", host: "shop.example", path: "/"}).send(t, addresses).Header.Get("X-Pod") == "" {
 				return false
 			}
 		}
 		return true
 	})
-	if response, _ := ask("http://"+s.HTTP+"/", "other.example"); response.StatusCode != http.StatusNotFound {
-		t.Errorf("another host: %s", response.Status)
-	}
-	if response, _ := ask("http://"+s.HTTP+"/private/", "shop.example"); response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without authorization: %s", response.Status)
-	}
-	if response, _ := ask("http://"+s.HTTP+"/private/", "shop.example", "Authorization", "me"); response.Header.Get("X-Pod") == "" || response.Header.Get("X-Auth-Answer") == "" {
-		t.Errorf("with authorization: %s %v", response.Status, response.Header)
-	}
-	if response, _ := ask("http://"+s.HTTP+"/a?b", "www.shop.example"); !strings.HasPrefix(response.Header.Get("Location"), "http://shop.example") || !strings.HasSuffix(response.Header.Get("Location"), "/a?b") {
-		t.Errorf("www: %s %v", response.Status, response.Header)
+	for name, e := range withoutCertificates {
+		t.Run(name, func(t *testing.T) { e.check(t, addresses) })
 	}
 
 	if status, text := s.postServers(map[string]string{"uid": makeCertificate(t, 77, "shop.example")}, map[string]string{"shop.example": "uid"}); status != http.StatusCreated {
@@ -262,11 +265,7 @@ func TestOurLuaWithAForeignConfiguration(t *testing.T) {
 	if got := serial(https, "shop.example"); got != 77 {
 		t.Errorf("got certificate %d", got)
 	}
-	if response, _ := ask("http://"+s.HTTP+"/x/", "shop.example"); response.Header.Get("Location") != "https://shop.example/x" {
-		t.Errorf("to https: %s %v", response.Status, response.Header)
-	}
-	response, body := ask("https://"+https+"/", "shop.example")
-	if response.Header.Get("X-Pod") == "" || response.Header.Get("Strict-Transport-Security") != "max-age=31536000" || !strings.Contains(body, "Proto https") {
-		t.Errorf("over https: %s %v %s", response.Status, response.Header, body)
+	for name, e := range withCertificates {
+		t.Run(name, func(t *testing.T) { e.check(t, addresses) })
 	}
 }

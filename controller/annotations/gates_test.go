@@ -8,125 +8,132 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
+// gate is an ingress, and what becomes of its annotations.
+type gate struct {
+	given, config string // annotations and keys of the ConfigMap, a line each
+	options       func(*options.Options)
+	rejected      string // substring of the error
+	denied        string // substring of the reason
+	finding       string // substring of a finding
+	holds         func(annotations.Set) bool
+}
+
+var gates = map[string]gate{
+	"the level itself is taken": {
+		given: `server-alias: a.example`, holds: func(s annotations.Set) bool { return len(s.Aliases) == 1 },
+	},
+	"above the level": {
+		given: `server-alias: a.example`, config: `annotations-risk-level: Medium`, rejected: "its risk is High, and annotations-risk-level is Medium",
+	},
+	"the level in other letters": {
+		given: `server-snippet: "# a"`, config: "annotations-risk-level: cRITICAL\nallow-snippet-annotations: \"true\"", holds: func(s annotations.Set) bool { return s.Snippets.Server == "# a" },
+	},
+	"an unknown level is Low": {
+		given: `app-root: /a`, config: `annotations-risk-level: Highest`, rejected: "annotations-risk-level is Low",
+	},
+	"a risky annotation rejects even when it is empty": {
+		given: `server-snippet: ""`, rejected: "its risk is Critical",
+	},
+	"a risky annotation rejects by its old name, too": {
+		given: `whitelist-source-range: 10.0.0.0/8`, config: `annotations-risk-level: Low`, rejected: "/whitelist-source-range: its risk is Medium",
+	},
+	"what we do not know has no risk": {
+		given: `server-snippets: x`, config: `annotations-risk-level: Low`, finding: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
+		holds: func(s annotations.Set) bool { return s.Denied == nil },
+	},
+	"a forbidden word": {
+		given: `upstream-vhost: internal.example`, config: `annotation-value-word-blocklist: "secret, intern"`, rejected: `its value has "intern"`,
+	},
+	"a forbidden word in what we do not know": {
+		given: `unknown: internal`, config: `annotation-value-word-blocklist: intern`, rejected: `/unknown: its value has "intern"`,
+	},
+	"the first of two errors is told": {
+		given: "load-balance: fair\nconnection-proxy-header: x", rejected: "/load-balance",
+	},
+	"rejecting goes before denying": {
+		given: "allowlist-source-range: x\nload-balance: fair", rejected: "/load-balance",
+	},
+	"denied": {
+		given: `denylist-source-range: x`, denied: "/denylist-source-range", finding: "its requests get 503",
+	},
+	"the first reason to deny stands": {
+		given: "auth-url: /a\ndenylist-source-range: x", denied: "/auth-url",
+	},
+	"a value of several lines": {
+		given: "upstream-vhost: \"a\\nb\"", rejected: "/upstream-vhost",
+	},
+	"lines are trimmed": {
+		given: "upstream-vhost: \"  a.example \\n\"", holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a.example" },
+	},
+	"an empty value is none, where a bad one rejects": {
+		given: `load-balance: " "`, finding: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Backend.LoadBalance == "" },
+	},
+	"an empty value is none, where a bad one denies": {
+		given: `denylist-source-range: ""`, finding: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Denied == nil },
+	},
+	"a list of nothing denies": {
+		given: `allowlist-source-range: ","`, denied: "/allowlist-source-range",
+	},
+	"without validation values are taken": {
+		given: `upstream-vhost: "a b"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+		holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a b" },
+	},
+	"without validation what is no number is still none": {
+		given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+		rejected: "want a whole number; the ingress is rejected",
+	},
+	"without validation what cannot be parsed still denies": {
+		given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+		denied: "/allowlist-source-range",
+	},
+	"a realm that asks for no password": {
+		given: "auth-type: basic\nauth-secret: passwords\nauth-realm: \"off\"", rejected: "/auth-realm",
+	},
+	"without validation, a realm that clients choose": {
+		given: "auth-type: basic\nauth-secret: passwords\nauth-realm: $arg_realm", options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+		rejected: "/auth-realm",
+	},
+	"another prefix": {
+		given: `upstream-vhost: a.example`, options: func(o *options.Options) { o.AnnotationsPrefix = "example.com" },
+		holds: func(s annotations.Set) bool { return s.UpstreamVhost == "" },
+	},
+}
+
 func TestGates(t *testing.T) {
-	for name, test := range map[string]struct {
-		given, config string
-		options       func(*options.Options)
-		rejected      string // substring of the error
-		denied        string // substring of the reason
-		problem       string // substring of a problem
-		holds         func(annotations.Set) bool
-	}{
-		"the level itself is taken": {
-			given: `server-alias: a.example`, holds: func(s annotations.Set) bool { return len(s.Aliases) == 1 },
-		},
-		"above the level": {
-			given: `server-alias: a.example`, config: `annotations-risk-level: Medium`, rejected: "its risk is High, and annotations-risk-level is Medium",
-		},
-		"the level in other letters": {
-			given: `server-snippet: "# a"`, config: "annotations-risk-level: cRITICAL\nallow-snippet-annotations: \"true\"", holds: func(s annotations.Set) bool { return s.Snippets.Server == "# a" },
-		},
-		"an unknown level is Low": {
-			given: `app-root: /a`, config: `annotations-risk-level: Highest`, rejected: "annotations-risk-level is Low",
-		},
-		"a risky annotation rejects even when it is empty": {
-			given: `server-snippet: ""`, rejected: "its risk is Critical",
-		},
-		"a risky annotation rejects by its old name, too": {
-			given: `whitelist-source-range: 10.0.0.0/8`, config: `annotations-risk-level: Low`, rejected: "/whitelist-source-range: its risk is Medium",
-		},
-		"what we do not know has no risk": {
-			given: `server-snippets: x`, config: `annotations-risk-level: Low`, problem: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
-			holds: func(s annotations.Set) bool { return s.Denied == nil },
-		},
-		"a forbidden word": {
-			given: `upstream-vhost: internal.example`, config: `annotation-value-word-blocklist: "secret, intern"`, rejected: `its value has "intern"`,
-		},
-		"a forbidden word in what we do not know": {
-			given: `unknown: internal`, config: `annotation-value-word-blocklist: intern`, rejected: `/unknown: its value has "intern"`,
-		},
-		"the first of two errors is told": {
-			given: "load-balance: fair\nconnection-proxy-header: x", rejected: "/load-balance",
-		},
-		"rejecting goes before denying": {
-			given: "allowlist-source-range: x\nload-balance: fair", rejected: "/load-balance",
-		},
-		"denied": {
-			given: `denylist-source-range: x`, denied: "/denylist-source-range", problem: "its requests get 503",
-		},
-		"the first reason to deny stands": {
-			given: "auth-url: /a\ndenylist-source-range: x", denied: "/auth-url",
-		},
-		"a value of several lines": {
-			given: "upstream-vhost: \"a\\nb\"", rejected: "/upstream-vhost",
-		},
-		"lines are trimmed": {
-			given: "upstream-vhost: \"  a.example \\n\"", holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a.example" },
-		},
-		"an empty value is none, where a bad one rejects": {
-			given: `load-balance: " "`, problem: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Backend.LoadBalance == "" },
-		},
-		"an empty value is none, where a bad one denies": {
-			given: `denylist-source-range: ""`, problem: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Denied == nil },
-		},
-		"a list of nothing denies": {
-			given: `allowlist-source-range: ","`, denied: "/allowlist-source-range",
-		},
-		"without validation values are taken": {
-			given: `upstream-vhost: "a b"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a b" },
-		},
-		"without validation what is no number is still none": {
-			given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			rejected: "want a whole number; the ingress is rejected",
-		},
-		"without validation what cannot be parsed still denies": {
-			given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			denied: "/allowlist-source-range",
-		},
-		"a realm that asks for no password": {
-			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: \"off\"", rejected: "/auth-realm",
-		},
-		"without validation, a realm that clients choose": {
-			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: $arg_realm", options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			rejected: "/auth-realm",
-		},
-		"another prefix": {
-			given: `upstream-vhost: a.example`, options: func(o *options.Options) { o.AnnotationsPrefix = "example.com" },
-			holds: func(s annotations.Set) bool { return s.UpstreamVhost == "" },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			opts := with(t, test.config)
-			if test.options != nil {
-				test.options(&opts)
-			}
-			set, problems, err := annotations.Parse(ingress(t, test.given), opts)
-			if test.rejected != "" {
-				if err == nil || !strings.Contains(err.Error(), test.rejected) {
-					t.Errorf("error %v, want %q", err, test.rejected)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.denied == "" && set.Denied != nil {
-				t.Errorf("denied: %s", *set.Denied)
-			}
-			if test.denied != "" && (set.Denied == nil || !strings.Contains(*set.Denied, test.denied)) {
-				t.Errorf("not denied for %q", test.denied)
-			}
-			if test.problem != "" && (len(problems) == 0 || !strings.Contains(problems[0].Reason, test.problem)) {
-				t.Errorf("problems %v, want %q", problems, test.problem)
-			}
-			if test.problem == "" && test.denied == "" && len(problems) > 0 {
-				t.Errorf("problems %v", problems)
-			}
-			if test.holds != nil && !test.holds(set) {
-				t.Errorf("set %+v", set)
-			}
-		})
+	for name, g := range gates {
+		t.Run(name, g.check)
+	}
+}
+
+func (g gate) check(t *testing.T) {
+	opts := with(t, g.config)
+	if g.options != nil {
+		g.options(&opts)
+	}
+	set, findings, err := annotations.Parse(ingress(t, g.given), opts)
+	if g.rejected != "" {
+		if err == nil || !strings.Contains(err.Error(), g.rejected) {
+			t.Errorf("error %v, want %q", err, g.rejected)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.denied == "" && set.Denied != nil {
+		t.Errorf("denied: %s", *set.Denied)
+	}
+	if g.denied != "" && (set.Denied == nil || !strings.Contains(*set.Denied, g.denied)) {
+		t.Errorf("not denied for %q", g.denied)
+	}
+	if g.finding != "" && (len(findings) == 0 || !strings.Contains(findings[0].Reason, g.finding)) {
+		t.Errorf("findings %v, want %q", findings, g.finding)
+	}
+	if g.finding == "" && g.denied == "" && len(findings) > 0 {
+		t.Errorf("findings %v", findings)
+	}
+	if g.holds != nil && !g.holds(set) {
+		t.Errorf("set %+v", set)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,10 +15,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/wire"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // fixture is a target with a real nginx. The status server belongs to the test and answers POSTs as
@@ -35,18 +33,8 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	root := t.TempDir()
-	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
-	f := &fixture{T: t, layout: Layout{Root: root}, port: freePort(t)}
+	program, _ := nginxtest.Find(t)
+	f := &fixture{T: t, layout: Layout{Root: nginxtest.Folder(t)}, port: nginxtest.FreePorts(t, 1)}
 	status := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if f.reject.Add(-1) >= 0 {
@@ -73,15 +61,6 @@ func newFixture(t *testing.T) *fixture {
 		}
 	})
 	return f
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return free
 }
 
 // state returns a state in which nginx answers with the text and has these backends.
@@ -133,14 +112,8 @@ func (f *fixture) wantAnswer(want string) {
 	f.Helper()
 	// Use a new connection: an idle one belongs to an old worker.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/", f.port))
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || string(body) != want {
-		f.Fatalf("nginx answers %q (%v), want %q", body, err, want)
+	if got := nginxtest.Get(f.T, client, fmt.Sprintf("http://127.0.0.1:%d/", f.port)); got.Body != want {
+		f.Fatalf("nginx answers %q, want %q", got.Body, want)
 	}
 }
 

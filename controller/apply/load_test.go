@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // A reload is complete when all new workers serve, not when the first one serves and the old ones
@@ -57,7 +58,7 @@ func (f *withLua) oneServes(old []nginx.Worker) bool {
 	tick := time.NewTicker(workerPoll)
 	defer tick.Stop()
 	times := 0
-	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(nginxtest.Patience); time.Now().Before(end); <-tick.C {
 		now, err := f.target.process.Workers()
 		starting, startingErr := f.target.process.Starting()
 		if err == nil && startingErr == nil && starting && len(now) == 1 && !isOld(now[0]) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,11 +13,9 @@ import (
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
-
-// patience bounds every wait. It is long because it only elapses when something is broken.
-const patience = 20 * time.Second
 
 // withLua is a target whose nginx runs our Lua.
 type withLua struct {
@@ -33,22 +29,8 @@ type withLua struct {
 
 func newWithLua(t *testing.T) *withLua {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skip(err)
-	}
-	root := t.TempDir()
-	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
-	f := &withLua{T: t, modules: modules, layout: Layout{Root: root}, status: freePort(t), dict: "5m"}
+	program, modules := nginxtest.Find(t, "http_lua")
+	f := &withLua{T: t, modules: modules, layout: Layout{Root: nginxtest.Folder(t)}, status: nginxtest.FreePorts(t, 1), dict: "5m"}
 	if err := f.layout.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +111,7 @@ func (f *withLua) reach(next plan.State) Report {
 // awaitServing waits for all workers and returns their reports.
 func (f *withLua) awaitServing() []WorkerReport {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.Context(), patience)
+	ctx, cancel := context.WithTimeout(f.Context(), nginxtest.Patience)
 	defer cancel()
 	if err := f.target.AwaitWorkers(ctx); err != nil {
 		f.Fatal(err)

@@ -5,47 +5,34 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
-
-// program is asked about its modules once, because each question starts nginx.
-var program = sync.OnceValues(func() (*nginx.Nginx, error) { return nginx.Find("") })
 
 // testConf runs this machine's nginx -t on the configuration of a cluster.
 func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	server, err := program()
-	if err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
 	opts.Root = t.TempDir()
 	opts.Ports = options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254, SSLProxy: 18442}
 	if len(opts.Config.BindAddress) == 0 {
 		opts.Config.BindAddress = []string{"127.0.0.1"}
 	}
 	built, _ := model.Build(snapshot.Take(source), opts)
-	modules := []string{"http_lua"}
+	needs := []string{"http_lua"}
 	switch {
 	case opts.Stream == options.LuaStream:
-		modules = append(modules, "stream_lua")
+		needs = append(needs, "stream_lua")
 	case len(built.TCPBackends)+len(built.UDPBackends)+len(built.StreamSnippets) > 0:
-		modules = append(modules, "stream")
+		needs = append(needs, "stream")
 	}
-	if modules, err = server.Load(modules...); err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
+	server, modules := nginxtest.Find(t, needs...)
 	in := input(opts)
 	in.Modules = modules
 	in.Optional = server.Available(render.OptionalModules()...)
@@ -55,9 +42,7 @@ func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 		t.Fatal(err)
 	}
 	install(t, opts, state)
-	if err := server.Test(t.Context(), opts.Path("/etc/nginx/nginx.conf")); err != nil {
-		t.Errorf("%v\n%s", err, state.Conf)
-	}
+	nginxtest.Accepts(t, server, opts.Path("/etc/nginx/nginx.conf"))
 }
 
 func install(t *testing.T, opts options.Options, state plan.State) {

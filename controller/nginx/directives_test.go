@@ -1,4 +1,4 @@
-package nginx
+package nginx_test
 
 import (
 	"strings"

@@ -1,47 +1,40 @@
-package nginx
+package nginx_test
 
 import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/internal/process"
 )
 
-// leave starts an nginx in a folder and leaves it running, like a killed controller.
-func leave(t *testing.T) (p *Process, conf, pidFile string) {
+// leave starts an nginx and leaves it running, like a killed controller. It returns its process and
+// the paths of its folder, its PID file and its configuration.
+func leave(t *testing.T) (p *nginx.Process, root, pidFile, conf string) {
 	t.Helper()
-	conf = write(t, freeAddress(t), "return 200;")
-	text, err := os.ReadFile(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := filepath.Join(filepath.Dir(conf), "error.log") // as in the controller's nginx.conf
-	if err := os.WriteFile(conf, []byte(strings.Replace(string(text), "error_log stderr", "error_log "+log, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return start(t, found(t), conf), conf, filepath.Join(filepath.Dir(conf), "nginx.pid")
+	n := start(t, nginxtest.FreeAddress(t), "return 200;")
+	return n.Process, n.Folder, filepath.Join(n.Folder, "nginx.pid"), filepath.Join(n.Folder, "nginx.conf")
 }
 
 func TestLeftoverNginxIsEnded(t *testing.T) {
-	p, conf, pidFile := leave(t)
-	if ended, err := EndLeftover(filepath.Dir(conf), pidFile, conf); err != nil || ended != p.PID() {
+	p, root, pidFile, conf := leave(t)
+	if ended, err := nginx.EndLeftover(root, pidFile, conf); err != nil || ended != p.PID() {
 		t.Errorf("ended %d, %v, want %d", ended, err, p.PID())
 	}
 	if left, err := process.Group(p.PID()); err != nil || len(left) > 0 {
 		t.Errorf("processes %v are left, %v", left, err)
 	}
-	if ended, err := EndLeftover(filepath.Dir(conf), pidFile, conf); err != nil || ended != 0 {
+	if ended, err := nginx.EndLeftover(root, pidFile, conf); err != nil || ended != 0 {
 		t.Errorf("the second time: ended %d, %v", ended, err)
 	}
 }
 
 func TestLeftoverWorkersAreEnded(t *testing.T) {
-	p, conf, pidFile := leave(t)
-	root := filepath.Dir(conf)
+	p, root, pidFile, conf := leave(t)
 	if err := syscall.Kill(p.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +42,7 @@ func TestLeftoverWorkersAreEnded(t *testing.T) {
 	if left, err := process.Group(p.PID()); err != nil || len(left) == 0 {
 		t.Fatalf("workers %v, %v", left, err)
 	}
-	if ended, err := EndLeftover(root, pidFile, conf); err != nil || ended != p.PID() {
+	if ended, err := nginx.EndLeftover(root, pidFile, conf); err != nil || ended != p.PID() {
 		t.Errorf("ended %d, %v, want %d", ended, err, p.PID())
 	}
 	if left, err := process.Group(p.PID()); err != nil || len(left) > 0 {
@@ -59,7 +52,7 @@ func TestLeftoverWorkersAreEnded(t *testing.T) {
 
 // Another process may have the PID in the file by now.
 func TestOtherProcessesAreSpared(t *testing.T) {
-	p, conf, _ := leave(t)
+	p, _, _, _ := leave(t)
 	root := t.TempDir()
 	pidFile := filepath.Join(root, "nginx.pid")
 	for name, text := range map[string]string{
@@ -68,12 +61,9 @@ func TestOtherProcessesAreSpared(t *testing.T) {
 		if err := os.WriteFile(pidFile, []byte(text+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if ended, err := EndLeftover(root, pidFile, filepath.Join(root, "nginx.conf")); err != nil || ended != 0 {
+		if ended, err := nginx.EndLeftover(root, pidFile, filepath.Join(root, "nginx.conf")); err != nil || ended != 0 {
 			t.Errorf("%s: ended %d, %v", name, ended, err)
 		}
-	}
-	if err := found(t).Test(t.Context(), conf); err != nil {
-		t.Error(err)
 	}
 	if workers, err := p.Workers(); err != nil || len(workers) != 2 {
 		t.Errorf("workers %v, %v", workers, err)

@@ -1,4 +1,4 @@
-package nginx
+package nginx_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // pretended is a script that answers -V and -t like an nginx. It has built-in directives, and knows
@@ -159,43 +161,18 @@ func TestNginxThatRefusesEverything(t *testing.T) {
 
 // The nginx of this machine can use all modules that the package manager has installed.
 func TestInstalledModulesAreUsable(t *testing.T) {
-	n := found(t)
+	n, _ := nginxtest.Find(t)
+	installed := func(name string) bool {
+		_, err := os.Stat(filepath.Join(n.ModulesPath, "ngx_"+name+"_module.so"))
+		return err == nil
+	}
 	for _, name := range []string{"http_lua", "stream", "http_headers_more_filter"} {
-		if want := exists(n.moduleFile(name)); want && !n.Has(name) {
+		if installed(name) && !n.Has(name) {
 			_, err := n.Load(name)
-			t.Errorf("%s is at %s, but not usable: %v", name, n.moduleFile(name), err)
+			t.Errorf("%s is in %s, but not usable: %v", name, n.ModulesPath, err)
 		}
 	}
-	if n.Has("stream_lua") && !exists(n.moduleFile("stream_lua")) {
+	if n.Has("stream_lua") && !installed("stream_lua") {
 		t.Error("stream_lua is reported, but its file does not exist")
-	}
-}
-
-func TestFilesOfNginx(t *testing.T) {
-	for name, test := range map[string]struct{ arguments, file string }{
-		"by the path of its configuration": {"--prefix=DIR/share --conf-path=DIR/etc/nginx.conf", "etc/mime.types"},
-		"by a path below its prefix":       {"--prefix=DIR/openresty --conf-path=conf/nginx.conf", "openresty/conf/mime.types"},
-		"by its prefix":                    {"--prefix=DIR/opt", "opt/conf/mime.types"},
-		"beside the binary":                {"--prefix=/nowhere", "conf/mime.types"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			binary := filepath.Join(dir, "sbin/nginx")
-			arguments := strings.ReplaceAll(test.arguments, "DIR", dir)
-			n := &Nginx{Binary: binary, arguments: strings.Fields(arguments)}
-			if _, err := n.File("mime.types"); err == nil {
-				t.Error("a file that does not exist was found")
-			}
-			want := filepath.Join(dir, test.file)
-			if err := os.MkdirAll(filepath.Dir(want), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(want, nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := n.File("mime.types"); got != want {
-				t.Errorf("found %s, %v, want %s", got, err, want)
-			}
-		})
 	}
 }

@@ -1,21 +1,13 @@
-package nginx
+package nginx_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// found returns the nginx of this machine. It skips the test if there is none.
-func found(t *testing.T) *Nginx {
-	t.Helper()
-	n, err := Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
-	return n
-}
+	"windtunnel.dev/controller/nginx"
+)
 
 // fake writes a script that answers -V like an nginx with these build arguments.
 func fake(t *testing.T, version, arguments string) string {
@@ -28,9 +20,9 @@ func fake(t *testing.T, version, arguments string) string {
 	return path
 }
 
-func mustFind(t *testing.T, binary string) *Nginx {
+func mustFind(t *testing.T, binary string) *nginx.Nginx {
 	t.Helper()
-	n, err := Find(binary)
+	n, err := nginx.Find(binary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +46,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 
 func TestFindPrefersItsArgumentToTheVariable(t *testing.T) {
 	asked, named := fake(t, "nginx/1.25.1", ""), fake(t, "nginx/1.19.0", "")
-	t.Setenv(BinaryVariable, named)
+	t.Setenv(nginx.BinaryVariable, named)
 	if got := mustFind(t, asked).Binary; got != asked {
 		t.Errorf("found %s, want %s", got, asked)
 	}
@@ -64,10 +56,10 @@ func TestFindPrefersItsArgumentToTheVariable(t *testing.T) {
 }
 
 func TestFindReportsWhatIsWrong(t *testing.T) {
-	t.Setenv(BinaryVariable, "/nowhere/nginx")
-	_, err := Find("")
+	t.Setenv(nginx.BinaryVariable, "/nowhere/nginx")
+	_, err := nginx.Find("")
 	wantError(t, err, "$NGINX_BINARY", "/nowhere/nginx")
-	_, err = Find("/bin/echo")
+	_, err = nginx.Find("/bin/echo")
 	wantError(t, err, "/bin/echo", "is this nginx?")
 }
 
@@ -93,21 +85,4 @@ func TestModulesPath(t *testing.T) {
 			t.Errorf("%s: modules in %s, want %s", arguments, got, want)
 		}
 	}
-}
-
-func FuzzParseBuild(f *testing.F) {
-	f.Add("nginx version: nginx/1.22.1\nconfigure arguments: --with-cc-opt='-g -O2' --with-stream=dynamic")
-	f.Add("nginx version: openresty/1.21.4.1\nconfigure arguments: --prefix='")
-	f.Fuzz(func(t *testing.T, text string) {
-		b, err := parseBuild(text)
-		if err != nil {
-			return
-		}
-		if compareVersions(b.version, b.version) != 0 {
-			t.Errorf("%s differs from itself", b.version)
-		}
-		if !filepath.IsAbs(b.modulesPath()) && !strings.Contains(text, "--prefix=") {
-			t.Errorf("modules path %q is not absolute", b.modulesPath())
-		}
-	})
 }

@@ -1,117 +1,30 @@
-package nginx
+package nginx_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 )
 
-// patience bounds every wait. It is long because it only elapses when something is broken.
-const patience = 20 * time.Second
+// listenAt returns a configuration with two workers and a server that listens at address and
+// contains the lines.
+func listenAt(address, lines string) nginxtest.Conf {
+	return nginxtest.Conf{HTTP: "server {\nlisten " + address + ";\n" + lines + "\n}"}
+}
 
-// write writes a configuration with two workers and a server that listens at address and contains
-// the lines. It returns its path.
-func write(t *testing.T, address, lines string) string {
+func start(t *testing.T, address, lines string) *nginxtest.Nginx {
 	t.Helper()
-	dir := t.TempDir()
-	// If root runs the test, nginx's workers are another user. They must enter all parent folders.
-	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(dir, "nginx.conf")
-	rewrite(t, path, address, lines)
-	return path
+	return nginxtest.Start(t, listenAt(address, lines))
 }
 
-func rewrite(t *testing.T, path, address, lines string) {
-	t.Helper()
-	dir := filepath.Dir(path)
-	conf := fmt.Sprintf(`daemon off;
-worker_processes 2;
-pid %[1]s/nginx.pid;
-error_log stderr notice;
-events {}
-http {
-access_log off;
-client_body_temp_path %[1]s/body;
-proxy_temp_path %[1]s/proxy;
-fastcgi_temp_path %[1]s/fastcgi;
-uwsgi_temp_path %[1]s/uwsgi;
-scgi_temp_path %[1]s/scgi;
-server {
-listen %[2]s;
-%[3]s
-}
-}
-`, dir, address, lines)
-	if err := os.WriteFile(path, []byte(conf), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// freeAddress returns an address on which nothing listens. It has its own IP address, so other
-// tests do not get the same port.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.89.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
-}
-
-func start(t *testing.T, n *Nginx, conf string) *Process {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	p, err := n.Start(ctx, conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = p.Quit(ctx) // by force: the test has ended
-	})
-	return p
-}
-
-// await polls /proc until want returns true for the workers.
-func await(t *testing.T, p *Process, what string, want func([]Worker) bool) []Worker {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		workers, err := p.Workers()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want(workers) {
-			return workers
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("waited for %s; the workers are %+v", what, workers)
-		}
-	}
-}
-
-func twoActive(workers []Worker) bool {
+func twoActive(workers []nginx.Worker) bool {
 	return len(workers) == 2 && !workers[0].Draining && !workers[1].Draining
 }
 
@@ -154,7 +67,7 @@ func (s *slow) hold(t *testing.T, address string) <-chan string {
 	}()
 	select {
 	case <-s.arrived:
-	case <-time.After(patience):
+	case <-time.After(nginxtest.Patience):
 		t.Fatal("the request did not reach the backend")
 	}
 	return status

@@ -10,7 +10,7 @@ import (
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // Tests the address and port that pods get and that allow lists check, for combinations of the
@@ -66,15 +66,15 @@ func TestClientAddress(t *testing.T) {
 			s.preface = trusted
 			var statuses []int
 			for _, client := range []string{"198.51.100.4", "198.51.100.5", "198.51.100.4"} {
-				statuses = append(statuses, s.ask("limited.example", "/", with("X-Forwarded-For", client)).status)
+				statuses = append(statuses, s.ask("limited.example", "/", with("X-Forwarded-For", client)).Status)
 			}
 			if fmt.Sprint(statuses) != "[200 200 503]" {
 				t.Errorf("two clients with a limit of one request per minute: %v", statuses)
 			}
 			// Clients must not be able to send the header that Lua sends to nginx.
 			s.preface = untrusted
-			if got := s.ask("inside.example", "/", with("X-Forwarded-For-Proxy-Protocol-Chain", "198.51.100.4")); got.status != http.StatusBadRequest {
-				t.Errorf("with the internal header: %d %q", got.status, got.body)
+			if got := s.ask("inside.example", "/", with("X-Forwarded-For-Proxy-Protocol-Chain", "198.51.100.4")); got.Status != http.StatusBadRequest {
+				t.Errorf("with the internal header: %d %q", got.Status, got.Body)
 			}
 		})
 	}
@@ -99,10 +99,10 @@ func (a ask) check(t *testing.T, s *site) {
 		}
 	}
 	port := strings.ReplaceAll(a.port, "{http}", fmt.Sprint(s.HTTP))
-	if got, want := s.ask("known.example", "/", headers).body, fmt.Sprintf("%s|%s|%s|", a.address, a.full, port); got != want {
+	if got, want := s.ask("known.example", "/", headers).Body, fmt.Sprintf("%s|%s|%s|", a.address, a.full, port); got != want {
 		t.Errorf("%+v: pods get %q, want %q", a, got, want)
 	}
-	if got := s.ask("inside.example", "/", headers).status; (got == 200) != a.allowed {
+	if got := s.ask("inside.example", "/", headers).Status; (got == 200) != a.allowed {
 		t.Errorf("%+v: the allow list says %d", a, got)
 	}
 }
@@ -130,10 +130,7 @@ func TestClientAddressWithPassthrough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, program := here(t, mode.config)
-			free, err := port.Free(1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			free := nginxtest.FreePorts(t, 1)
 			in.Options.EnableSSLPassthrough, in.Options.Ports.SSLProxy = true, free
 			furnish(t, in)
 			m := hosts(in, pod(t, tellsAddress), nil)

@@ -72,8 +72,8 @@ func refuses(t *testing.T, in render.Input, program *nginx.Nginx, snippet string
 	}
 	s := serve(t, m, in, program)
 	for host, want := range wants {
-		if got := s.ask(host, "/", nil); got.body == "protected" || snippet == "" && got.body != want {
-			t.Errorf("%s: %d %q, want %q", host, got.status, got.body, want)
+		if got := s.ask(host, "/", nil); got.Body == "protected" || snippet == "" && got.Body != want {
+			t.Errorf("%s: %d %q, want %q", host, got.Status, got.Body, want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // Paths of ingresses and requests begin with a slash, but names of internal locations do not. So no
@@ -73,8 +74,8 @@ func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site)
 	_, port, _ := net.SplitHostPort(service.HostPort())
 	for _, host := range []string{"asked.example", "kept.example"} {
 		ali := func(r *http.Request) { r.Header = http.Header{"Cookie": {"user=ali"}, "Port": {port}} }
-		if got := s.ask(host, "/page", ali); got.status != 200 || got.body != "pod /page" {
-			t.Errorf("%s: %d %q", host, got.status, got.body)
+		if got := s.ask(host, "/page", ali); got.Status != 200 || got.Body != "pod /page" {
+			t.Errorf("%s: %d %q", host, got.Status, got.Body)
 		}
 		if path := next(t, asked); path != "/" {
 			t.Errorf("%s asks for %q", host, path)
@@ -82,13 +83,13 @@ func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site)
 		if path, _, _ := strings.Cut(next(t, copied), "?"); path != "/" {
 			t.Errorf("%s mirrors to %q", host, path)
 		}
-		if got := s.ask(host, "/page", with("Port", port)); got.status != 401 {
-			t.Errorf("%s without the cookie: %d %q", host, got.status, got.body)
+		if got := s.ask(host, "/page", with("Port", port)); got.Status != 401 {
+			t.Errorf("%s without the cookie: %d %q", host, got.Status, got.Body)
 		}
 		next(t, asked)
 		for _, path := range squatted {
-			if got := s.ask(host, path, nil); got.status != 200 || got.body != "pod "+path {
-				t.Errorf("%s%s: %d %q", host, path, got.status, got.body)
+			if got := s.ask(host, path, nil); got.Status != 200 || got.Body != "pod "+path {
+				t.Errorf("%s%s: %d %q", host, path, got.Status, got.Body)
 			}
 		}
 		for _, name := range []string{"_external-auth-Lw-Prefix", "_mirror-uid"} {
@@ -105,7 +106,7 @@ func next[T any](t *testing.T, from <-chan T) T {
 	select {
 	case what := <-from:
 		return what
-	case <-time.After(patience):
+	case <-time.After(nginxtest.Patience):
 		t.Fatal("no value arrived")
 		panic("not reached")
 	}

@@ -62,8 +62,8 @@ func TestModSecurityOnNginx(t *testing.T) {
 		{"mirrored.example", "/", "common", 200, "mirror"},
 		{"off.example", "/missing", "common", 200, "error"},
 	} {
-		if got := s.ask(test.host, test.path, with("X-Attack", test.attack)); got.status != test.status {
-			t.Errorf("%s%s, an attack that %s rules detect: %d, want %d: %s", test.host, test.path, test.attack, got.status, test.status, got.body)
+		if got := s.ask(test.host, test.path, with("X-Attack", test.attack)); got.Status != test.status {
+			t.Errorf("%s%s, an attack that %s rules detect: %d, want %d: %s", test.host, test.path, test.attack, got.Status, test.status, got.Body)
 		}
 		if test.hears != "" {
 			if got := next(t, heard); got != test.hears {

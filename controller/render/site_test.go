@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,12 +21,9 @@ import (
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/controller/wire"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/lua"
 )
-
-// patience limits waits. Only failures take that long.
-const patience = 20 * time.Second
 
 var fakeCertificate = sync.OnceValues(func() (*tls.Pair, error) { return tls.Fake(time.Now()) })
 
@@ -38,21 +33,8 @@ const certificateFile = "/etc/ingress-controller/ssl/default-fake-certificate.pe
 // the files that nginx reads.
 func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skipf("needs nginx: %v", err)
-	}
-	base, err := port.Free(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, modules := nginxtest.Find(t, "http_lua")
+	base := nginxtest.FreePorts(t, 5)
 	data := map[string]string{"bind-address": "127.0.0.1", "worker-processes": "1"}
 	for key, value := range config {
 		data[key] = value
@@ -62,7 +44,7 @@ func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 		t.Fatal(findings)
 	}
 	opts := options.Options{
-		Config: parsed, DynamicConfiguration: true, Root: t.TempDir(),
+		Config: parsed, DynamicConfiguration: true, Root: nginxtest.Folder(t),
 		Ports: options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4},
 	}
 	in := render.Input{
@@ -76,9 +58,6 @@ func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 // furnish creates the folders and files of a root.
 func furnish(t *testing.T, in render.Input) {
 	t.Helper()
-	if err := os.Chmod(filepath.Dir(in.Options.Root), 0o755); err != nil { // for nginx's workers
-		t.Fatal(err)
-	}
 	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl"} {
 		if err := os.MkdirAll(in.Options.Path(folder), 0o755); err != nil {
 			t.Fatal(err)
@@ -121,25 +100,14 @@ func write(t *testing.T, m *model.Model, in render.Input) string {
 // taken checks that nginx accepts the configuration of m.
 func taken(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) {
 	t.Helper()
-	file := write(t, m, in)
-	if err := program.Test(t.Context(), file); err != nil {
-		conf, _ := os.ReadFile(file)
-		t.Errorf("%v\n%s", err, numbered(conf))
-	}
-}
-
-func numbered(conf []byte) string {
-	var text strings.Builder
-	for i, line := range strings.Split(string(conf), "\n") {
-		fmt.Fprintf(&text, "%4d %s\n", i+1, line)
-	}
-	return text.String()
+	nginxtest.Accepts(t, program, write(t, m, in))
 }
 
 // site is a running nginx.
 type site struct {
 	*testing.T
 	options.Ports
+	nginx   *nginxtest.Nginx
 	root    string
 	preface string // sent at the start of each connection: a PROXY protocol header, or nothing
 }
@@ -147,24 +115,8 @@ type site struct {
 // serve starts nginx with m and posts the backends to Lua.
 func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) *site {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	file := write(t, m, in)
-	process, err := program.Start(ctx, file, nginx.Stderr(t.Output()))
-	if err != nil {
-		conf, _ := os.ReadFile(file)
-		t.Fatalf("%v\n%s", err, numbered(conf))
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = process.Quit(ctx) // kill it: the test is over
-		if t.Failed() {
-			text, _ := os.ReadFile(in.Options.Path("/var/log/nginx/error.log"))
-			t.Logf("error.log:\n%s", text)
-		}
-	})
-	s := &site{T: t, Ports: in.Options.Ports, root: in.Options.Root}
+	running := nginxtest.StartFile(t, program, write(t, m, in), in.Options.Path("/var/log/nginx/error.log"))
+	s := &site{T: t, Ports: in.Options.Ports, nginx: running, root: in.Options.Root}
 	if in.Options.Config.UseProxyProtocol {
 		s.preface = "PROXY TCP4 127.0.0.1 127.0.0.1 1 80\r\n"
 	}
@@ -180,23 +132,18 @@ func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) 
 	if response.StatusCode != http.StatusCreated {
 		t.Fatalf("POST of backends: %s", response.Status)
 	}
-	s.awaitBackends()
+	running.Await("the backends in Lua, in the only worker", func() bool {
+		return s.ask("known.example", "/", nil).Status == http.StatusOK
+	})
 	return s
 }
 
-// answer is a response that a client got.
-type answer struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // ask sends a request. If change is not nil, it modifies the request first.
-func (s *site) ask(host, path string, change func(*http.Request)) answer {
+func (s *site) ask(host, path string, change func(*http.Request)) nginxtest.Answer {
 	s.Helper()
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	transport := http.DefaultTransport
 	if s.preface != "" {
-		client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: s.dial}
+		transport = &http.Transport{DisableKeepAlives: true, DialContext: s.dial}
 	}
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", s.HTTP, path), nil)
 	if err != nil {
@@ -206,19 +153,7 @@ func (s *site) ask(host, path string, change func(*http.Request)) answer {
 	if change != nil {
 		change(request)
 	}
-	// nginx may close a connection that it kept open. With this header, which is not sent, the
-	// client repeats a POST, too.
-	request.Header["Idempotency-Key"] = []string{}
-	response, err := client.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return answer{response.StatusCode, response.Header, string(body)}
+	return nginxtest.Do(s.T, nginxtest.Client(transport), request)
 }
 
 // dial connects and sends the preface.
@@ -232,20 +167,6 @@ func (s *site) dial(ctx context.Context, network, address string) (net.Conn, err
 		return nil, err
 	}
 	return conn, nil
-}
-
-// awaitBackends returns when Lua in the only worker has the backends.
-func (s *site) awaitBackends() {
-	s.Helper()
-	deadline := time.Now().Add(patience)
-	for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
-		if s.ask("known.example", "/", nil).status == http.StatusOK {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.Fatal("Lua does not take the backends over")
-		}
-	}
 }
 
 // pod is a server with its own address.

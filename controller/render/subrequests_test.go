@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // Services that authenticate a request, get a mirrored copy of it, or answer its error get the
@@ -121,8 +122,8 @@ func TestErrorPagesDoNotAffectTheControllersServers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.url, got, test.want)
 		}
 	}
-	if got := s.ask("errors.example", "/missing", nil); got.body != "page" {
-		t.Errorf("custom-http-errors: %d %q", got.status, got.body)
+	if got := s.ask("errors.example", "/missing", nil); got.Body != "page" {
+		t.Errorf("custom-http-errors: %d %q", got.Status, got.Body)
 	}
 }
 
@@ -136,8 +137,8 @@ func TestFailingMirrorsHaveNoEffect(t *testing.T) {
 	}})
 	m.Backends.Find(model.DefaultBackendName).Endpoints = []model.Endpoint{page}
 	s := serve(t, m, in, program)
-	if got := s.ask("mirrored.example", "/page", nil); got.status != 200 || !strings.HasPrefix(got.body, "GET /page ") {
-		t.Errorf("got %d %q", got.status, got.body)
+	if got := s.ask("mirrored.example", "/page", nil); got.Status != 200 || !strings.HasPrefix(got.Body, "GET /page ") {
+		t.Errorf("%d %q", got.Status, got.Body)
 	}
 	if got := s.logged("mirrored.example "); got != "mirrored.example /page 200 <demo-web-80>\n" {
 		t.Errorf("access log: %q", got)
@@ -173,7 +174,7 @@ func TestAuthRequestsAreLoggedIfEnabled(t *testing.T) {
 // for /page, because nginx logs after it has responded.
 func (s *site) logged(prefix string) string {
 	s.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(nginxtest.Patience); ; time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(s.root + "/var/log/nginx/access.log")
 		if err != nil {
 			s.Fatal(err)

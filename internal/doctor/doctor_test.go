@@ -6,19 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // pretend replaces the output of this machine's `nginx -V`.
 func pretend(t *testing.T, text string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
+	program, _ := nginxtest.Find(t)
 	path := filepath.Join(t.TempDir(), "nginx")
 	script := "#!/bin/sh\n[ \"$1\" = -V ] || exec " + program.Binary + " \"$@\"\ncat >&2 <<'EOF'\n" + text + "\nEOF\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {

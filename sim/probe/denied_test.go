@@ -27,7 +27,7 @@ func TestConvergenceWithoutRights(t *testing.T) {
 
 	cmd := exec.CommandContext(t.Context(), publicCopy(t), "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "PROBE_TEST_ADDRESS="+n.address, "PROBE_TEST_MASTER="+strconv.Itoa(n.master))
+	cmd.Env = append(os.Environ(), "PROBE_TEST_ADDRESS="+n.address, "PROBE_TEST_MASTER="+strconv.Itoa(n.master()))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -7,17 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	program "windtunnel.dev/controller/nginx"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/sim/event"
 )
 
@@ -27,91 +24,47 @@ const patience = 60 * time.Second
 
 // nginx is a real nginx with the test's configuration.
 type nginx struct {
+	*nginxtest.Nginx
 	t         *testing.T
-	folder    string
 	address   string
 	upstreams string
-	master    int
+	cache     string // a folder
 }
 
 // startNginx starts an nginx with two workers. The test gives the content of its server block, and
 // upstream blocks.
 func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	found, err := program.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	n := &nginx{t: t, folder: t.TempDir(), address: freeAddress(t), upstreams: strings.Join(upstreams, "\n")}
-	n.configure(server)
-	cmd := exec.Command(found.Binary, "-p", n.folder, "-c", n.conf())
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	n.master = cmd.Process.Pid
-	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-	})
+	n := &nginx{t: t, address: nginxtest.FreeAddress(t), upstreams: strings.Join(upstreams, "\n"), cache: nginxtest.Folder(t)}
+	n.Nginx = nginxtest.Start(t, n.conf(server))
 	return n
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "127.0.0.1:" + strconv.Itoa(free)
-}
-
-func (n *nginx) conf() string { return filepath.Join(n.folder, "nginx.conf") }
-
-func (n *nginx) configure(server string) {
-	n.t.Helper()
-	user := ""
-	if os.Getuid() == 0 {
-		user = "user root;\n"
-	}
-	conf := fmt.Sprintf(user+`
-daemon off;
-worker_processes 2;
-pid nginx.pid;
-error_log stderr error;
-events { worker_connections 512; }
-http {
-  access_log off;
-  client_header_timeout 1h; # so that a connection without a request keeps a draining worker, if one is left open
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-  proxy_cache_path cache keys_zone=unused:1m; # brings a cache manager and a loader, which are no workers
+func (n *nginx) conf(server string) nginxtest.Conf {
+	// Workers of root's nginx belong to root, too. Others' nginx ignores the user.
+	return nginxtest.Conf{Main: "user root;", HTTP: fmt.Sprintf(`
+client_header_timeout 1h; # so that a connection without a request keeps a draining worker, if one is left open
+proxy_cache_path %s keys_zone=unused:1m; # brings a cache manager and a loader, which are no workers
+%s
+server {
+  listen %s;
+  add_header X-Pid $pid always;
   %s
-  server {
-    listen %s;
-    add_header X-Pid $pid always;
-    %s
-  }
-}
-`, n.upstreams, n.address, server)
-	if err := os.WriteFile(n.conf(), []byte(conf), 0o644); err != nil {
-		n.t.Fatal(err)
-	}
+}`, n.cache, n.upstreams, n.address, server)}
 }
 
+// reload makes nginx read a new content of its server block.
 func (n *nginx) reload(server string) {
 	n.t.Helper()
-	n.configure(server)
-	if err := syscall.Kill(n.master, syscall.SIGHUP); err != nil {
-		n.t.Fatal(err)
-	}
+	n.conf(server).Write(n.t, n.Folder)
+	n.Reload()
 }
+
+func (n *nginx) master() int { return n.Process.PID() }
 
 // masterPID reads the pid file, which is the only way with a foreign controller.
 func (n *nginx) masterPID() (int, error) {
-	content, err := os.ReadFile(filepath.Join(n.folder, "nginx.pid"))
+	content, err := os.ReadFile(filepath.Join(n.Folder, "nginx.pid"))
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,7 @@ package probe
 
 import (
 	"os"
-	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,7 +20,7 @@ func TestUsage(t *testing.T) {
 	u.Sample()
 	// The CPU time of children and of workers that have ended still counts.
 	for range 5 {
-		if err := exec.Command("nginx", "-p", n.folder, "-c", n.conf(), "-t", "-q").Run(); err != nil {
+		if err := n.Program.Test(t.Context(), filepath.Join(n.Folder, "nginx.conf")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,8 +36,8 @@ func TestWorkersOfReloadsAndCrashes(t *testing.T) {
 	n.reload("return 200;")
 	r.await(w, base+4, 2)
 
-	if w.Master() != n.master {
-		t.Errorf("master %d, want %d", w.Master(), n.master)
+	if w.Master() != n.master() {
+		t.Errorf("master %d, want %d", w.Master(), n.master())
 	}
 	states := map[int][]event.WorkerState{}
 	for _, e := range r.end(w) {
@@ -45,8 +45,8 @@ func TestWorkersOfReloadsAndCrashes(t *testing.T) {
 			t.Errorf("trouble: %+v", e.Trouble)
 			continue
 		}
-		if e.Subject != "subject" || e.Worker.Master != n.master {
-			t.Errorf("an event of another subject: %+v", e)
+		if e.Subject != "subject" || e.Worker.Master != n.master() {
+			t.Errorf("not of this subject: %+v", e)
 		}
 		states[e.Worker.PID] = append(states[e.Worker.PID], e.Worker.State)
 	}

@@ -5,12 +5,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/sim/event"
 )
 
@@ -21,7 +20,7 @@ func TestErrorsOfNginx(t *testing.T) {
 	own := serve(t, busy, busy).address
 	short := func(p *peer) { a := answer(200, "demo/web-1", "demo/web", p.read()); io.WriteString(p, a[:len(a)-5]) }
 	cut := serve(t, short, short).address
-	nginx := startNginxWith(t, pod(t, "127.210.0.0/24", "demo/web-1", "demo/web").Addr(), "", fmt.Sprintf(`
+	nginx := startNginxWith(t, pod(t, "127.210.0.0/24", "demo/web-1", "demo/web").Addr(), nginxtest.Conf{}, fmt.Sprintf(`
     location /refused { proxy_pass http://127.0.0.1:1; }
     location /late { proxy_read_timeout 50ms; proxy_pass http://%s; }
     location /none { return 503; }
@@ -58,14 +57,14 @@ func TestStreamsCutByNginx(t *testing.T) {
 		close(asked)
 		p.untilClosed()
 	})
-	nginx := startNginxWith(t, streaming.address, "worker_shutdown_timeout 300ms;", "")
+	nginx := startNginxWith(t, streaming.address, nginxtest.Conf{Main: "worker_shutdown_timeout 300ms;"}, "")
 	c := newClient(t, "sse", nginx.address)
 	c.recorder.attack.Last = time.Minute
 	reloaded := make(chan struct{})
 	go func() {
 		defer close(reloaded)
 		<-asked
-		nginx.reload()
+		nginx.Reload()
 	}()
 	r := c.fire()
 	<-reloaded
@@ -77,10 +76,7 @@ func TestStreamsCutByNginx(t *testing.T) {
 // A worker that was told to finish no longer forwards the answers to datagrams, whatever
 // worker_shutdown_timeout says.
 func TestAnswersToDatagramsAreLostWithTheirWorker(t *testing.T) {
-	const module = "/usr/lib/nginx/modules/ngx_stream_module.so"
-	if _, err := os.Stat(module); err != nil {
-		t.Skip("nginx has no stream module: apt-get install libnginx-mod-stream")
-	}
+	_, modules := nginxtest.Find(t, "stream")
 	for name, test := range map[string]struct {
 		reloads bool
 		want    event.Cause
@@ -94,14 +90,9 @@ func TestAnswersToDatagramsAreLostWithTheirWorker(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer upstream.Close()
-			free, err := port.Free(1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			address := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(free))
-			nginx := startNginxWith(t, netip.MustParseAddrPort("127.0.0.1:1"), fmt.Sprintf(`load_module %s;
-worker_shutdown_timeout 1m;
-stream { server { listen %s udp; proxy_pass %s; proxy_responses 1; } }`, module, address, upstream.LocalAddr()), "")
+			address := netip.MustParseAddrPort(nginxtest.FreeAddress(t))
+			nginx := startNginxWith(t, netip.MustParseAddrPort("127.0.0.1:1"), nginxtest.Conf{Modules: modules, Main: fmt.Sprintf(`worker_shutdown_timeout 1m;
+stream { server { listen %s udp; proxy_pass %s; proxy_responses 1; } }`, address, upstream.LocalAddr())}, "")
 
 			answered := make(chan error, 1)
 			go func() {
@@ -109,8 +100,7 @@ stream { server { listen %s udp; proxy_pass %s; proxy_responses 1; } }`, module,
 				buffer := make([]byte, 1500)
 				n, from, err := upstream.ReadFrom(buffer)
 				if test.reloads {
-					nginx.reload()
-					nginx.waitForOldWorkers()
+					nginx.Reload()
 				}
 				if err == nil {
 					answer := fmt.Sprintf(`{"pod":"demo/web-1","service":"demo/web","body":"%s"}`, sumOf(string(buffer[:n])))

@@ -5,176 +5,60 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
-	"windtunnel.dev/controller/nginx"
-	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/sim/event"
 )
 
 // proxy is a real nginx in front of one pod.
 type proxy struct {
-	t       *testing.T
-	command *exec.Cmd
+	*nginxtest.Nginx
 	address netip.AddrPort
-	seen    map[string]bool // PIDs of workers
 }
 
-const workers = 2
-
-func startNginx(t *testing.T, to netip.AddrPort) *proxy {
+func startNginx(t *testing.T, to netip.AddrPort) proxy {
 	t.Helper()
-	return startNginxWith(t, to, "", "")
+	return startNginxWith(t, to, nginxtest.Conf{}, "")
 }
 
-// startNginxWith adds directives to the main block, and locations.
-func startNginxWith(t *testing.T, to netip.AddrPort, main, locations string) *proxy {
+// startNginxWith also takes a configuration, to which it adds the proxy, and more locations.
+func startNginxWith(t *testing.T, to netip.AddrPort, conf nginxtest.Conf, locations string) proxy {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	found, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{t: t, address: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(free)), seen: map[string]bool{}}
-	dir := t.TempDir()
-	user := ""
-	if os.Geteuid() == 0 {
-		user = "user root;\n" // the workers write to folders of the test's user
-	}
-	conf := fmt.Sprintf(`%sdaemon off;
-%[6]s
-pid %[2]s/pid;
-error_log stderr crit;
-worker_processes %[3]d;
-events {}
-http {
-  access_log off;
-  client_body_temp_path %[2]s/body;
-  proxy_temp_path %[2]s/proxy;
-  fastcgi_temp_path %[2]s/fastcgi;
-  uwsgi_temp_path %[2]s/uwsgi;
-  scgi_temp_path %[2]s/scgi;
-  upstream pod { server %[4]s; keepalive 32; }
-  map $http_upgrade $to_upgrade { default upgrade; "" ""; }
-  server {
-    listen %[5]s;
-    proxy_buffering off;
-    proxy_request_buffering off;
-    location / {
-      proxy_pass http://pod;
-      proxy_http_version 1.1;
-      proxy_set_header Upgrade $http_upgrade;
-      proxy_set_header Connection $to_upgrade;
-    }
-%[7]s
+	address := nginxtest.FreeAddress(t)
+	conf.HTTP = fmt.Sprintf(`upstream pod { server %s; keepalive 32; }
+map $http_upgrade $to_upgrade { default upgrade; "" ""; }
+server {
+  listen %s;
+  proxy_buffering off;
+  proxy_request_buffering off;
+  location / {
+    proxy_pass http://pod;
+    proxy_http_version 1.1;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $to_upgrade;
   }
-}
-`, user, dir, workers, to, p.address, main, locations)
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.command = exec.Command(found.Binary, "-e", "stderr", "-p", dir, "-c", path)
-	p.command.Stderr = os.Stderr
-	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.command.Process.Signal(syscall.SIGTERM)
-		p.command.Wait()
-	})
-	p.waitForWorkers()
-	return p
-}
-
-// reload returns when a whole new set of workers has started.
-func (p *proxy) reload() {
-	p.t.Helper()
-	if err := p.command.Process.Signal(syscall.SIGHUP); err != nil {
-		p.t.Fatal(err)
-	}
-	p.waitForWorkers()
-}
-
-// waitForWorkers waits for a complete set of new workers.
-func (p *proxy) waitForWorkers() {
-	p.t.Helper()
-	p.waitUntil("new workers", func(children []string) bool {
-		fresh := slices.DeleteFunc(children, func(pid string) bool { return p.seen[pid] })
-		if len(fresh) < workers {
-			return false
-		}
-		for _, pid := range fresh {
-			p.seen[pid] = true
-		}
-		return true
-	})
-}
-
-// waitForOldWorkers waits until every worker except the newest ones has ended, or has a title that
-// says that it shuts down.
-func (p *proxy) waitForOldWorkers() {
-	p.t.Helper()
-	p.waitUntil("end of the old workers", func(children []string) bool {
-		return workers == len(slices.DeleteFunc(children, func(pid string) bool {
-			title, err := os.ReadFile("/proc/" + pid + "/cmdline")
-			return err != nil || strings.Contains(string(title), "shutting down")
-		}))
-	})
-}
-
-func (p *proxy) waitUntil(what string, isSo func(children []string) bool) {
-	p.t.Helper()
-	pid := p.command.Process.Pid
-	deadline := time.After(20 * time.Second)
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
-	for {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		if isSo(strings.Fields(string(text))) {
-			return
-		}
-		select {
-		case <-look.C:
-		case <-deadline:
-			p.t.Fatalf("timeout after 20 s waiting for %s", what)
-		}
-	}
+%s
+}`, to, address, locations)
+	return proxy{nginxtest.Start(t, conf), netip.MustParseAddrPort(address)}
 }
 
 // Reloads of a real nginx under two lanes: each request that the lane post loses has a cause that a
 // reload explains, and without reloads nothing is lost.
 func TestReloadsOfNginx(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; not run with -short")
-	}
 	nginx := startNginx(t, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web").Addr())
 
 	rate := vegeta.Rate{Freq: 500, Per: time.Second}
 	control := tally(t, nginx, first{rate, 500}, nil)
 	reloaded := tally(t, nginx, rate, func() {
 		for range 30 {
-			nginx.reload()
+			nginx.Reload()
 		}
 	})
 	t.Logf("control:  %s", show(control))
@@ -211,7 +95,7 @@ type count struct {
 }
 
 // tally runs both lanes while act runs, or until the pacer stops.
-func tally(t *testing.T, nginx *proxy, rate vegeta.Pacer, act func()) map[string]*count {
+func tally(t *testing.T, nginx proxy, rate vegeta.Pacer, act func()) map[string]*count {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -284,7 +168,7 @@ func TestLongRequestsSurviveAReload(t *testing.T) {
 			}
 		})
 	}
-	nginx.reload()
+	nginx.Reload()
 	running.Wait()
 	for lane, log := range logs {
 		all := log.requests(t)

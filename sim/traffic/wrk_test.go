@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/sim/event"
 )
 
@@ -94,7 +95,7 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
       proxy_pass http://pod;
     }`, name, filepath.Join(dir, name))
 	}
-	nginx := startNginxWith(t, pod(t, "127.212.0.0/24", "demo/web-1", "demo/web").Addr(), "", quarter("wrk")+quarter("ours"))
+	nginx := startNginxWith(t, pod(t, "127.212.0.0/24", "demo/web-1", "demo/web").Addr(), nginxtest.Conf{}, quarter("wrk")+quarter("ours"))
 
 	const connections = 4
 	theirs, err := wrk(t.Context(), connections, 2*time.Second, fmt.Sprintf("http://%s/wrk", nginx.address))
@@ -148,7 +149,7 @@ func TestThroughputAgreesWithWrk(t *testing.T) {
 		length      = 4 * time.Second
 		margin      = 0.15
 	)
-	nginx := startNginxWith(t, pod(t, "127.213.0.0/24", "demo/web-1", "demo/web").Addr(), "", `
+	nginx := startNginxWith(t, pod(t, "127.213.0.0/24", "demo/web-1", "demo/web").Addr(), nginxtest.Conf{}, `
     location /slow {
       proxy_http_version 1.1;
       proxy_set_header Connection "";
