@@ -312,7 +312,7 @@ func newPortSite(t *testing.T) *portSite {
 			t.Fatal(err)
 		}
 	}
-	s := &doorSite{T: t, client: client, root: nginxtest.Folder(t), ports: options.Ports{
+	s := &portSite{T: t, client: client, root: nginxtest.Folder(t), ports: options.Ports{
 		HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4,
 		Health: own[0].Addr().(*net.TCPAddr).Port, Profiler: own[1].Addr().(*net.TCPAddr).Port,
 	}}

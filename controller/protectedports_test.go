@@ -131,7 +131,7 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", r.ports.HTTP, target.path), strings.NewReader("[]"))
 			r.must(err)
 			request.Host = kind + "-" + name + ".example"
-			request.Header.Set("X-Port", fmt.Sprint(door.port))
+			request.Header.Set("X-Port", fmt.Sprint(target.port))
 			response, err := nginxtest.Repeating(http.DefaultTransport).RoundTrip(request)
 			r.must(err)
 			io.Copy(io.Discard, response.Body) // at its end, the mirrored requests have been answered, too

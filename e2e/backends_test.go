@@ -110,7 +110,7 @@ type answer struct {
 // ask sends one request over a new connection. headers are pairs of names and values.
 func ask(ctx context.Context, host, path string, headers ...string) (answer, error) {
 	return askBy(ctx, &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
-		"http://"+here.door(ctx, "http").String()+path, host, headers...)
+		"http://"+here.listener(ctx, "http").String()+path, host, headers...)
 }
 
 func askBy(ctx context.Context, client *http.Client, url, host string, headers ...string) (answer, error) {

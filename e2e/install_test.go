@@ -99,8 +99,8 @@ func (w *world) awaitRollout(ctx context.Context, namespace, name string) {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
-// door returns the address of a port of the controller's Service for clients outside the cluster.
-func (w *world) door(ctx context.Context, port string) netip.AddrPort {
+// listener returns the address of a port of the controller's Service for clients outside the cluster.
+func (w *world) listener(ctx context.Context, port string) netip.AddrPort {
 	service, err := w.client.CoreV1().Services(system).Get(ctx, controller, metav1.GetOptions{})
 	ExpectWithOffset(1, err).NotTo(HaveOccurred())
 	for _, p := range service.Spec.Ports {

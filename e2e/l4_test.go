@@ -14,7 +14,7 @@ var _ = Describe("TCP and UDP services", Label("l4"), func() {
 		backend(ctx, ns, "udp", 1)
 		for lane, service := range map[string]string{"tcp": "tcp", "udp": "udp"} {
 			Eventually(func(g Gomega) {
-				l := startLoad(here.door(ctx, lane), service, ns+"/"+service, lane)
+				l := startLoad(here.listener(ctx, lane), service, ns+"/"+service, lane)
 				l.sent(ctx, 40)
 				g.Expect(l.end()[lane].Lost).To(BeEmpty())
 			}).WithContext(ctx).Should(Succeed(), lane)

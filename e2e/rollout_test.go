@@ -25,7 +25,7 @@ func underLoad(ctx context.Context, name string, do func(ns string)) map[string]
 	backend(ctx, ns, "web", 4)
 	here.put(ctx, route(ns, "web", host, "/", "web"))
 	awaitServed(ctx, host, "/", ns+"/web")
-	l := startLoad(here.door(ctx, "http"), host, ns+"/web", "http", "post")
+	l := startLoad(here.listener(ctx, "http"), host, ns+"/web", "http", "post")
 	l.sent(ctx, 100)
 	do(ns)
 	l.sent(ctx, 200) // to see delayed effects
@@ -59,7 +59,7 @@ func explained(lost map[string]tally) {
 // nobodyLost expects that the next requests of new clients succeed.
 func nobodyLost(ctx context.Context, ns, host string) {
 	GinkgoHelper()
-	l := startLoad(here.door(ctx, "http"), host, ns+"/web", "http", "post")
+	l := startLoad(here.listener(ctx, "http"), host, ns+"/web", "http", "post")
 	l.sent(ctx, 100)
 	for lane, t := range l.end() {
 		Expect(t.Lost).To(BeEmpty(), "%s: %s", lane, t)

@@ -60,12 +60,12 @@ var _ = Describe("TLS", Label("tls"), func() {
 			}))
 		roots := x509.NewCertPool()
 		roots.AddCert(authority.Certificate)
-		door := here.door(ctx, "https").String()
+		listener := here.listener(ctx, "https").String()
 		client := &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,
 			TLSClientConfig:   &tls.Config{RootCAs: roots},
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, network, door)
+				return (&net.Dialer{}).DialContext(ctx, network, listener)
 			},
 		}}
 		Eventually(func() (answer, error) { return askBy(ctx, client, "https://tls.example/", "tls.example") }).
@@ -73,7 +73,7 @@ var _ = Describe("TLS", Label("tls"), func() {
 
 		plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		Eventually(func() (answer, error) {
-			return askBy(ctx, plain, "http://"+here.door(ctx, "http").String()+"/", "tls.example")
+			return askBy(ctx, plain, "http://"+here.listener(ctx, "http").String()+"/", "tls.example")
 		}).WithContext(ctx).Should(Equal(answer{status: http.StatusPermanentRedirect}))
 	}, NodeTimeout(patience))
 })

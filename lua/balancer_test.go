@@ -179,14 +179,14 @@ func TestTheStatusPortIsNotAnEndpoint(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("attempted to proxy to self")
 	_, port, _ := net.SplitHostPort(s.Status)
-	doors := []endpoint{{"127.0.0.1", port}, {"0.0.0.0", port}, {"::ffff:127.0.0.1", port}, {"::ffff:7f00:1", port}}
+	protected := []endpoint{{"127.0.0.1", port}, {"0.0.0.0", port}, {"::ffff:127.0.0.1", port}, {"::ffff:7f00:1", port}}
 	alive := pods(t, 1)
-	workers := s.serve(backend{Name: "shop", Endpoints: doors}, backend{Name: "mixed", Endpoints: append(doors, alive...)})
+	workers := s.serve(backend{Name: "shop", Endpoints: protected}, backend{Name: "mixed", Endpoints: append(protected, alive...)})
 	for _, w := range workers {
 		if got := w.getPath("/configuration/backends", "X-Upstream", "shop"); got.status != http.StatusServiceUnavailable {
 			t.Errorf("status %d, want 503; the response: %s", got.status, got.body)
 		}
-		for range 2 * len(doors) {
+		for range 2 * len(protected) {
 			if got := w.get("X-Upstream", "mixed"); got.pod != alive[0].String() {
 				t.Errorf("%s responded, want %s", got.pod, alive[0])
 			}
