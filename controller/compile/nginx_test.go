@@ -20,8 +20,8 @@ import (
 // program is asked about its modules once, because each question starts nginx.
 var program = sync.OnceValues(func() (*nginx.Nginx, error) { return nginx.Find("") })
 
-// testConf runs this machine's nginx -t on the configuration of a cluster.
-func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
+// needsNginx returns this machine's nginx, or skips the test.
+func needsNginx(t *testing.T) *nginx.Nginx {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -30,6 +30,13 @@ func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
+	return server
+}
+
+// testConf runs this machine's nginx -t on the configuration of a cluster.
+func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
+	t.Helper()
+	server := needsNginx(t)
 	opts.Root = t.TempDir()
 	opts.Ports = options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254, SSLProxy: 18442}
 	if len(opts.Config.BindAddress) == 0 {
@@ -43,7 +50,8 @@ func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	case len(built.TCPBackends)+len(built.UDPBackends)+len(built.StreamSnippets) > 0:
 		modules = append(modules, "stream")
 	}
-	if modules, err = server.Load(modules...); err != nil {
+	modules, err := server.Load(modules...)
+	if err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
 	in := input(opts)

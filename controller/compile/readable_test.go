@@ -119,6 +119,7 @@ func anyCluster(random *rand.Rand, n int) population {
 
 // nginx accepts the configuration for any paths and any accepted annotations.
 func tryCluster(t *testing.T, seed uint64) {
+	needsNginx(t) // before the values, which take seconds to find
 	random := rand.New(rand.NewPCG(seed, 0))
 	config := map[string]string{}
 	if random.IntN(2) == 0 {
