@@ -15,19 +15,20 @@ import (
 
 func TestRunSendsWhatWasScheduled(t *testing.T) {
 	p := pod(t, "127.202.0.0/24", "demo/web-1", "demo/web")
+	const shots = 40
 	rate := vegeta.Rate{Freq: 500, Per: time.Second}
 	for _, lane := range Lanes() {
 		run := func() []event.Event {
 			log := newEvents()
 			err := Run(t.Context(), Attack{
-				Lane: lane, Rate: first{rate, 100}, To: entrance(t, lane, p), Seed: 7, Subject: "it", Log: log.Log,
+				Lane: lane, Rate: first{rate, shots}, To: entrance(t, lane, p), Seed: 7, Subject: "it", Log: log.Log,
 				Targets: []Target{{Host: "a.example", Service: "demo/web"}, {Host: "b.example", Path: "/b", Service: "demo/web"}},
 				Last:    20 * time.Millisecond, Bytes: 1000,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(event.Load{Lane: lane, Due: 100}, log.load(t)); diff != "" {
+			if diff := cmp.Diff(event.Load{Lane: lane, Due: shots}, log.load(t)); diff != "" {
 				t.Errorf("%s: load (-want +got):\n%s", lane, diff)
 			}
 			return log.all(t)
@@ -58,8 +59,8 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 			return byTime
 		}
 		one, two := hosts(run()), hosts(run())
-		if len(one) != 100 {
-			t.Errorf("%s: %d different times of 100 requests", lane, len(one))
+		if len(one) != shots {
+			t.Errorf("%s: %d different times of %d requests", lane, len(one), shots)
 		}
 		for at := range one {
 			if at%(2*time.Millisecond) != 0 {
