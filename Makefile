@@ -9,6 +9,8 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Record the commit in the binaries even where GOFLAGS has -buildvcs=false, but not where git
 # cannot read the checkout: go build would fail there.
 BUILDVCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+# Go finds a repository by its folder .git, which is a file in a git worktree.
+STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.commit=$(shell git describe --always --abbrev=40 --dirty --exclude '*' 2>/dev/null))
 
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
@@ -29,10 +31,11 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 	$(GO) run $(LINT) run --allow-parallel-runners ./...
 	$(GO) test -short -vet=off ./...
 
+# GORACE shortens the second that the race detector waits at the end of each process.
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
 	$(GO) vet ./...
-	$(GO) test -race -timeout 15m ./...
+	GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 15m ./...
 
 e2e: ## run the end-to-end suite on a kind cluster (node image: KIND_IMAGE), results in docs/results/e2e
 	hack/e2e
@@ -41,7 +44,7 @@ drivers: setup ## run five scenarios on each driver (kind node image: KIND_IMAGE
 	hack/three-drivers
 
 build: ## build the commands into bin/
-	$(GO) build -buildvcs=$(BUILDVCS) -o bin/ ./cmd/...
+	$(GO) build -buildvcs=$(BUILDVCS) $(STAMP) -o bin/ ./cmd/...
 
 setup: ## install nginx and its Lua modules if they are missing
 	@hack/setup

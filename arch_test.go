@@ -3,7 +3,9 @@
 package windtunnel_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -117,21 +120,29 @@ type goPackage struct {
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
+	all, err := listPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// listPackages asks the Go tool once, because it takes a second.
+var listPackages = sync.OnceValues(func() (all []goPackage, err error) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps,GoFiles,Doc,Dir", "./...").Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	var all []goPackage
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p goPackage
 		if err := decoder.Decode(&p); err == io.EOF {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
-}
+})
 
 func TestImports(t *testing.T) {
 	for _, p := range packages(t) {
@@ -221,7 +232,7 @@ func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/place.go",   // the guard starts the commands that it creates
+	"sim/driver/local/runtime.go",   // the guard starts the commands that it creates
 	"internal/nginxtest/start.go", // package nginx starts the command that it changes
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -181,66 +180,90 @@ func allModules() render.Input {
 	return in
 }
 
-// grammar contains the permitted directives, by place, with their numbers of parameters.
+// grammar contains permitted directives, by place, with their numbers of parameters.
 type grammar map[string]map[int]bool
 
-// benign returns the grammar of many configurations without hostile values.
-var benign = sync.OnceValue(func() grammar {
-	seen := make(grammar)
-	for seed := range uint64(60) {
-		random := rand.New(rand.NewPCG(seed, 3))
-		c := ready()
-		c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("tcp-services"), Data: map[string]string{"9000": namespace + "/web:80:PROXY:PROXY", "9001": namespace + "/web:80", "9002": namespace + "/web:80:PROXY"}})
-		for i := range 60 {
-			given := make(map[string]string)
-			for range 1 + random.IntN(4) {
-				key := keys[random.IntN(len(keys))]
-				maps.Copy(given, key.enabled(sample(random, key.Name)))
-			}
-			if i < len(keys) && seed == 0 {
-				given = keys[i].enabled(sample(random, keys[i].Name))
-			}
-			if i < len(together) {
-				given = together[i]
-			}
-			one := ingress(fmt.Sprintf("i%d", i), given)
-			if random.IntN(4) == 0 {
-				pathOf(one).PathType = new(networkingv1.PathTypeExact)
-			}
-			c.ingresses = append(c.ingresses, one)
+// add adds the directives of a configuration.
+func (g grammar) add(nodes []node) {
+	walk(nodes, "", func(place string, n node) {
+		if g[place] == nil {
+			g[place] = make(map[int]bool)
 		}
-		c.config = map[string]string{"global-allowed-response-headers": "X-A"}
-		for _, key := range options.Keys() {
-			if value := plainValues[key.Name]; value != "" && random.IntN(2) == 0 {
-				c.config[key.Name] = value
-			} else if key.Type == "bool" && random.IntN(3) == 0 {
-				c.config[key.Name] = fmt.Sprint(key.Default != "true")
-			}
+		g[place][len(n.args)] = true
+	})
+}
+
+// benignSeeds is the number of configurations without hostile values that make the whole grammar.
+const benignSeeds = 60
+
+// benign is the grammar of the first configurations without hostile values. It grows only as far as
+// needed, because rendering all of them takes most of the time of a test.
+var benign = struct {
+	grammar
+	seeds uint64
+}{grammar: make(grammar)}
+
+// permitted reports whether the grammar satisfies a condition, with as many configurations as
+// that takes.
+func permitted(is func(grammar) bool) bool {
+	for !is(benign.grammar) {
+		if benign.seeds == benignSeeds {
+			return false
 		}
-		in := allModules()
-		in.HTTP2Directive = seed%2 == 0
-		in.Options.DynamicConfiguration = seed%3 > 0
-		if seed%3 == 1 {
-			in.Options.Stream = options.LuaStream
-		}
-		in.Options.EnableSSLPassthrough = seed%5 == 0
-		o, err := stages(c, in)
-		if err != nil {
-			panic(err)
-		}
-		nodes, err := tree(o.state.Conf)
-		if err != nil {
-			panic(err)
-		}
-		walk(nodes, "", func(place string, n node) {
-			if seen[place] == nil {
-				seen[place] = make(map[int]bool)
-			}
-			seen[place][len(n.args)] = true
-		})
+		benign.add(benignConf(benign.seeds))
+		benign.seeds++
 	}
-	return seen
-})
+	return true
+}
+
+// benignConf returns a configuration without hostile values.
+func benignConf(seed uint64) []node {
+	random := rand.New(rand.NewPCG(seed, 3))
+	c := ready()
+	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("tcp-services"), Data: map[string]string{"9000": namespace + "/web:80:PROXY:PROXY", "9001": namespace + "/web:80", "9002": namespace + "/web:80:PROXY"}})
+	for i := range 60 {
+		given := make(map[string]string)
+		for range 1 + random.IntN(4) {
+			key := keys[random.IntN(len(keys))]
+			maps.Copy(given, key.enabled(sample(random, key.Name)))
+		}
+		if i < len(keys) && seed == 0 {
+			given = keys[i].enabled(sample(random, keys[i].Name))
+		}
+		if i < len(together) {
+			given = together[i]
+		}
+		one := ingress(fmt.Sprintf("i%d", i), given)
+		if random.IntN(4) == 0 {
+			pathOf(one).PathType = new(networkingv1.PathTypeExact)
+		}
+		c.ingresses = append(c.ingresses, one)
+	}
+	c.config = map[string]string{"global-allowed-response-headers": "X-A"}
+	for _, key := range options.Keys() {
+		if value := plainValues[key.Name]; value != "" && random.IntN(2) == 0 {
+			c.config[key.Name] = value
+		} else if key.Type == "bool" && random.IntN(3) == 0 {
+			c.config[key.Name] = fmt.Sprint(key.Default != "true")
+		}
+	}
+	in := allModules()
+	in.HTTP2Directive = seed%2 == 0
+	in.Options.DynamicConfiguration = seed%3 > 0
+	if seed%3 == 1 {
+		in.Options.Stream = options.LuaStream
+	}
+	in.Options.EnableSSLPassthrough = seed%5 == 0
+	o, err := stages(c, in)
+	if err != nil {
+		panic(err)
+	}
+	nodes, err := tree(o.state.Conf)
+	if err != nil {
+		panic(err)
+	}
+	return nodes
+}
 
 // together are rare combinations of annotations.
 var together = []map[string]string{
@@ -289,15 +312,13 @@ func injected(o outcome) string {
 	if err != nil {
 		return fmt.Sprintf("nginx cannot parse it: %v", err)
 	}
-	known := benign()
 	found := ""
 	walk(nodes, "", func(place string, n node) {
-		counts := known[place]
 		switch {
 		case found != "":
-		case counts == nil:
+		case !permitted(func(g grammar) bool { return g[place] != nil }):
 			found = fmt.Sprintf("unknown directive%s, line %d:\n%s", place, n.line, around(o.state.Conf, n.line))
-		case !o.options.SkipAnnotationValidation && !counts[len(n.args)] && !slices.Contains(manyParameters, n.args[0]):
+		case !o.options.SkipAnnotationValidation && !slices.Contains(manyParameters, n.args[0]) && !permitted(func(g grammar) bool { return g[place][len(n.args)] }):
 			found = fmt.Sprintf("%s has %d parameters, line %d:\n%s", place, len(n.args)-1, n.line, around(o.state.Conf, n.line))
 		}
 	})

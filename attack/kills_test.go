@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/attack"
+	"windtunnel.dev/internal/built"
 	"windtunnel.dev/internal/doctor"
 )
 
@@ -50,10 +51,7 @@ func TestKilledHarness(t *testing.T) {
 	if err := doctor.Fit(); err != nil {
 		t.Skip("this machine cannot run a subject: ", err)
 	}
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	harness, controller := built.Command(t, "windtunnel"), built.Command(t, "nginx-ingress-controller")
 	if signal.Ignored(syscall.SIGHUP) { // by nohup; children do not inherit a handler, so they do not ignore the signal
 		hangup := make(chan os.Signal, 1)
 		signal.Notify(hangup, syscall.SIGHUP)
@@ -72,7 +70,7 @@ func TestKilledHarness(t *testing.T) {
 				row.Tried++
 				// From the start until a killed controller has been restarted.
 				after := time.Duration(2*i+1) * span / time.Duration(2*times)
-				if err := killRun(t, bin, signal, after); err != nil {
+				if err := killRun(t, harness, controller, signal, after); err != nil {
 					row.Landed++
 					t.Errorf("after %v: %v", after, err)
 				}
@@ -84,7 +82,7 @@ func TestKilledHarness(t *testing.T) {
 
 // killRun starts a run and sends the signal after a while. It returns an error if processes or
 // folders remain.
-func killRun(t *testing.T, bin string, signal syscall.Signal, after time.Duration) error {
+func killRun(t *testing.T, program, controller string, signal syscall.Signal, after time.Duration) error {
 	t.Helper()
 	work, temporary := t.TempDir(), t.TempDir()
 	for _, dir := range []string{filepath.Dir(temporary), temporary} { // for nginx's workers
@@ -98,7 +96,7 @@ func killRun(t *testing.T, bin string, signal syscall.Signal, after time.Duratio
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	harness := exec.CommandContext(ctx, filepath.Join(bin, "windtunnel"), "run", "-o", filepath.Join(work, "run"), file)
+	harness := exec.CommandContext(ctx, program, "run", "--controller", controller, "-o", filepath.Join(work, "run"), file)
 	harness.Env = append(os.Environ(), "TMPDIR="+temporary)
 	harness.WaitDelay = time.Second
 	var said bytes.Buffer

@@ -14,6 +14,7 @@ import (
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // scraps are parts of random values: some that nginx accepts, and some that it rejects.
@@ -119,6 +120,7 @@ func anyCluster(random *rand.Rand, n int) population {
 
 // nginx accepts the configuration for any paths and any accepted annotations.
 func tryCluster(t *testing.T, seed uint64) {
+	nginxtest.Find(t) // before the values, which take seconds to find
 	random := rand.New(rand.NewPCG(seed, 0))
 	config := map[string]string{}
 	if random.IntN(2) == 0 {

@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Unknown is reported for a version or commit that the Go tool did not record, as in a test.
 const Unknown = "unknown"
+
+// commit is set by the linker where the Go tool does not record it, as in a git worktree: a hash,
+// with the suffix -dirty if the source had uncommitted changes.
+var commit string
 
 // Build identifies the source, compiler and platform of a binary.
 type Build struct {
@@ -40,6 +45,9 @@ func Of() Build {
 		case "vcs.modified":
 			b.Modified = setting.Value == "true"
 		}
+	}
+	if b.Commit == Unknown && commit != "" {
+		b.Commit, b.Modified = strings.CutSuffix(commit, "-dirty")
 	}
 	return b
 }

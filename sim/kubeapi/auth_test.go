@@ -26,6 +26,7 @@ func guarded(t testing.TB) *Server {
 
 // A request with the token or a certificate of this server is accepted, over both protocols.
 func TestAuthenticatedRequestsAreAccepted(t *testing.T) {
+	t.Parallel()
 	s := guarded(t)
 	byCert, err := s.CertificateConfig("jane", "system:masters")
 	if err != nil {
@@ -39,6 +40,7 @@ func TestAuthenticatedRequestsAreAccepted(t *testing.T) {
 }
 
 func TestUnauthenticatedRequestsAreRejected(t *testing.T) {
+	t.Parallel()
 	s, other := guarded(t), guarded(t)
 	stranger, err := other.CertificateConfig("jane", "system:masters")
 	if err != nil {
@@ -184,6 +186,7 @@ func refusalOf(t *testing.T, url, authorization string) string {
 // The kubeconfig of a server has two contexts, one with a token and one with a certificate, even if
 // only HTTP was requested. Only its owner may read it, also after it replaced another file.
 func TestKubeconfigCarriesCredentials(t *testing.T) {
+	t.Parallel()
 	for name, opts := range map[string]Options{"HTTPS": {HTTPS: "127.0.0.1:0"}, "HTTP": {HTTP: "127.0.0.1:0"}} {
 		t.Run(name, func(t *testing.T) {
 			opts.Dir = t.TempDir()
@@ -220,6 +223,7 @@ func TestKubeconfigCarriesCredentials(t *testing.T) {
 
 // Listening beyond loopback requires TLS, authentication and a token that the operator chose.
 func TestListeningBeyondLoopbackNeedsProtection(t *testing.T) {
+	t.Parallel()
 	token := strings.Repeat("t", minToken)
 	for name, test := range map[string]struct {
 		opts Options

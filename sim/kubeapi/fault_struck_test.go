@@ -49,6 +49,7 @@ func TestStruckWatches(t *testing.T) {
 	} {
 		for spare, want := range map[string]int{"": 1, subjectAgent: 0} {
 			t.Run(name+", but "+spare, func(t *testing.T) {
+				t.Parallel()
 				r := newRig(t)
 				r.follow()
 				stop, err := r.s.Inject(f, fault.Scope{Spare: spare})

@@ -142,6 +142,7 @@ func TestInformersFollow(t *testing.T) {
 			},
 		} {
 			t.Run(transport+" "+kind, func(t *testing.T) {
+				t.Parallel()
 				s := start(t)
 				config := s.Config()
 				if transport == "https" {
@@ -253,6 +254,7 @@ func TestExpiredWatch(t *testing.T) {
 }
 
 func TestDynamicClientRoundTrip(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c, err := dynamic.NewForConfig(s.TLSConfig())
 	if err != nil {

@@ -46,6 +46,7 @@ func TestReviewsAllowEverything(t *testing.T) {
 
 // Reviews return the user: a certificate's user and groups, else the administrator.
 func TestReviewReturnsTheUser(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	jane, err := s.CertificateConfig("jane", "shop")
 	if err != nil {

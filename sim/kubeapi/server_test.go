@@ -93,6 +93,7 @@ func TestHoldsCountsObjects(t *testing.T) {
 
 // An open watch ends cleanly, without an error in its stream, when the server stops.
 func TestCloseEndsWatches(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, config := range []*rest.Config{s.Config(), s.TLSConfig()} {
 		w, err := client(t, config).CoreV1().Services("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})

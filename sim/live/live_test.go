@@ -98,6 +98,7 @@ func (r *rig) makeNamespace(t *testing.T, labels map[string]string) *corev1.Name
 }
 
 func TestChurn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	began := ""
 	r.Began = func(run string) {
@@ -144,6 +145,7 @@ func TestChurn(t *testing.T) {
 
 // Objects that churn writes again keep their labels and their class.
 func TestLabelsAreKept(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.Keep = true
 	result, err := Churn(t.Context(), r.Options)
@@ -172,6 +174,7 @@ func TestLabelsAreKept(t *testing.T) {
 
 // A namespace of another owner stays as it is, whatever its labels.
 func TestExistingNamespaceIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		labels map[string]string
 		touch  string
@@ -186,6 +189,7 @@ func TestExistingNamespaceIsRefused(t *testing.T) {
 		"ours, touch names another": {labels("abcdefgh"), "gale2", "it is gale, and the one that may be touched is gale2"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, nil)
 			before := r.makeNamespace(t, test.labels)
 			r.Touch = test.touch
@@ -208,6 +212,7 @@ func TestExistingNamespaceIsRefused(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
+	t.Parallel()
 	found := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
 	if g, err := checkNamespace(found, "", "me"); err != nil || !g.own {
 		t.Errorf("this run's own: %+v, %v", g, err)
@@ -222,6 +227,7 @@ func TestJudge(t *testing.T) {
 
 // A namespace that somebody else creates between our check and our claim is not used.
 func TestNamespaceCreatedBySomebodyElse(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	g, err := findNamespace(t.Context(), r.client, "gale", "", "me")
 	if err != nil {
@@ -237,6 +243,7 @@ func TestNamespaceCreatedBySomebodyElse(t *testing.T) {
 }
 
 func TestNamedNamespaceIsUsed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	before := r.makeNamespace(t, map[string]string{"team": "shop"})
 	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
@@ -267,8 +274,10 @@ func keys[V any](m map[string]V) (all []string) {
 // In a namespace that it did not create, churn overwrites nothing, neither for the population nor
 // for later changes.
 func TestExistingObjectsAreNotOverwritten(t *testing.T) {
+	t.Parallel()
 	for name, labels := range map[string]map[string]string{"svc-002": nil, "new-4.gale.example": nil, "svc-003": labels("abcdefgh")} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, nil)
 			r.makeNamespace(t, nil)
 			r.Touch = "gale"
@@ -299,8 +308,10 @@ func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 
 // An interrupt at any point leaves nothing behind, and the result covers what was done.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	for name, touch := range map[string]string{"its own": "", "to be touched": "gale"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, func(s *Spec) { s.For = time.Hour })
 			if touch != "" {
 				r.makeNamespace(t, nil)
@@ -332,6 +343,7 @@ func TestInterrupted(t *testing.T) {
 
 // A namespace that somebody else deletes and recreates is not removed.
 func TestRecreatedNamespaceIsNotRemoved(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	var theirs *corev1.Namespace
 	r.Began = func(string) {
@@ -358,6 +370,7 @@ func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) 
 
 // An interrupt before the run begins is not an error, and leaves nothing behind.
 func TestInterruptedBeforeItBegins(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"get", "create"} {
 		r := newRig(t, nil)
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -379,6 +392,7 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 
 // The namespace is removed even if the answer to its creation is lost and the next get fails.
 func TestLostResponseLeavesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.ServerError(500, 0), "get", 1, 1)
@@ -392,6 +406,7 @@ func TestLostResponseLeavesNothing(t *testing.T) {
 
 // The error names a namespace that may remain, and how to check for it and remove it.
 func TestErrorNamesWhatMayRemain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.Forbidden(), "get", 1, 0)
@@ -405,6 +420,7 @@ func TestErrorNamesWhatMayRemain(t *testing.T) {
 
 // A single API failure does not leave the namespace behind.
 func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
+	t.Parallel()
 	for _, f := range []fault.Fault{fault.ServerError(500, 0), fault.ServerError(503, 0), fault.BadGateway()} {
 		for _, verb := range []string{"delete", "get"} {
 			r := newRig(t, nil)
@@ -421,6 +437,7 @@ func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 
 // patiently retries until ctx ends, and not longer.
 func TestRetriesEndWithTheContext(t *testing.T) {
+	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
 	down, tries := errors.New("connection refused"), 0
 	err := retryTemporary(ctx, func(context.Context) (bool, error) {
@@ -436,6 +453,7 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 
 // Pods may report problems while the result is read.
 func TestCounterIsReadWhileItIsWritten(t *testing.T) {
+	t.Parallel()
 	for what, read := range map[string]func(*counter){
 		"trouble":  func(c *counter) { c.trouble() },
 		"recorded": func(c *counter) { c.recorded() },
@@ -457,6 +475,7 @@ func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 }
 
 func TestRefusedWritesAreCounted(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, nil)
 	r.Began = func(string) {
 		_, err := r.api.Inject(fault.Fault{Name: "no", Serve: func(c *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
@@ -483,6 +502,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 }
 
 func TestInvalidShapes(t *testing.T) {
+	t.Parallel()
 	whole := Spec{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
 	for want, change := range map[string]func(*Spec){
 		"--kind is []: it must name some of [rolling-update ":                          func(s *Spec) { s.Kinds = nil },
@@ -517,6 +537,7 @@ func TestInvalidShapes(t *testing.T) {
 
 // Addresses are reused after all have been used, but two pods never share one.
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	a := newAddresses()
 	first, err := a.Start("gale/a", "gale/web")
 	if err != nil {

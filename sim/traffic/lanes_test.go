@@ -12,9 +12,10 @@ import (
 
 // Every lane works with a pod, and logs the results.
 func TestEveryLaneSucceeds(t *testing.T) {
-	for _, name := range Lanes() {
+	for i, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(t, name, entrance(t, name, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web")))
+			t.Parallel()
+			c := newClient(t, name, entrance(t, name, pod(t, fmt.Sprintf("127.203.%d.0/24", i), "demo/web-1", "demo/web")))
 			for range 2 {
 				got := c.fire()
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {

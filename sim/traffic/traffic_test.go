@@ -15,19 +15,20 @@ import (
 
 func TestRunSendsScheduledRequests(t *testing.T) {
 	p := pod(t, "127.202.0.0/24", "demo/web-1", "demo/web")
+	const shots = 40
 	rate := vegeta.Rate{Freq: 500, Per: time.Second}
 	for _, lane := range Lanes() {
 		run := func() []event.Event {
 			log := newEvents()
 			err := Run(t.Context(), Attack{
-				Lane: lane, Rate: first{rate, 100}, To: entrance(t, lane, p), Seed: 7, Subject: "it", Log: log.Log,
+				Lane: lane, Rate: first{rate, shots}, To: entrance(t, lane, p), Seed: 7, Subject: "it", Log: log.Log,
 				Targets: []Target{{Host: "a.example", Service: "demo/web"}, {Host: "b.example", Path: "/b", Service: "demo/web"}},
 				Last:    20 * time.Millisecond, Bytes: 1000,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(event.Load{Lane: lane, Due: 100}, log.load(t)); diff != "" {
+			if diff := cmp.Diff(event.Load{Lane: lane, Due: shots}, log.load(t)); diff != "" {
 				t.Errorf("%s: load (-want +got):\n%s", lane, diff)
 			}
 			return log.all(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel.dev/internal/built"
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/drivertest"
@@ -28,8 +28,8 @@ func build(t *testing.T) string {
 		t.Skip("no subject can run on this machine: ", err)
 	}
 	controller := filepath.Join(t.TempDir(), "another-name") // than the one in its user agent
-	if out, err := exec.Command("go", "build", "-o", controller, "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
-		t.Fatalf("building the controller: %v\n%s", err, out)
+	if err := os.Rename(built.Command(t, "nginx-ingress-controller"), controller); err != nil {
+		t.Fatal(err)
 	}
 	return controller
 }
