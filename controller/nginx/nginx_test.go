@@ -86,3 +86,15 @@ func TestModulesPath(t *testing.T) {
 		}
 	}
 }
+
+// A test of a configuration that succeeds is no error, even if a child keeps nginx's output open.
+func TestOutputThatIsReadTooLate(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "nginx")
+	if err := os.WriteFile(binary, []byte("#!/bin/sh\nsleep 5 &\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&nginx.Nginx{Binary: binary}).Test(t.Context(), "nginx.conf"); err != nil {
+		t.Error(err)
+	}
+}

@@ -36,7 +36,7 @@ func TestDrainingGenerationIsExplained(t *testing.T) {
 		t.Fatalf("%v: %+v", err, alive)
 	}
 	u.Sample()
-	close(pod.release)
+	pod.release()
 	<-asked
 	r.await(w, base+1, 2)
 	u.Sample()

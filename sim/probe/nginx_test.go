@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -162,16 +163,18 @@ func startPod(t *testing.T, name string) string {
 type slowPod struct {
 	address string
 	asked   chan struct{}
-	release chan struct{}
+	release func()
 }
 
 func startSlowPod(t *testing.T) *slowPod {
-	p := &slowPod{asked: make(chan struct{}, 1), release: make(chan struct{})}
+	released := make(chan struct{})
+	p := &slowPod{asked: make(chan struct{}, 1), release: sync.OnceFunc(func() { close(released) })}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p.asked <- struct{}{}
-		<-p.release
+		<-released
 	}))
-	t.Cleanup(s.Close)
+	t.Cleanup(s.Close) // waits for the answers
+	t.Cleanup(p.release)
 	p.address = s.Listener.Addr().String()
 	return p
 }

@@ -106,7 +106,7 @@ func TestDrainingWorkerIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %+v", err, alive)
 	}
-	close(pod.release)
+	pod.release()
 	r.await(w, base+1, 2)
 	r.end(w)
 }

@@ -59,8 +59,8 @@ func TestRunSendsScheduledRequests(t *testing.T) {
 			return byTime
 		}
 		one, two := hosts(run()), hosts(run())
-		if len(one) != 100 {
-			t.Errorf("%s: 100 requests have %d different times", lane, len(one))
+		if len(one) != shots {
+			t.Errorf("%s: %d requests have %d different times", lane, shots, len(one))
 		}
 		for at := range one {
 			if at%(2*time.Millisecond) != 0 {
