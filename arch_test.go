@@ -232,7 +232,7 @@ func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/runtime.go",   // the guard starts the commands that it creates
+	"sim/driver/local/runtime.go", // the guard starts the commands that it creates
 	"internal/nginxtest/start.go", // package nginx starts the command that it changes
 }
 
