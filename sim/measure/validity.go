@@ -119,7 +119,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	for _, f := range s.Struck {
 		void(f.Missed > 0, "the fault %s struck no %s in %d of %s, although the subject was running", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
 		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))
-		void(f.Untold > 0 && f.Of != "", "the log does not tell what the fault %s struck, %d of %s", f.Name, f.Untold, plural.Of(f.Times, "time"))
+		void(f.Untold > 0 && f.Of != "", "the log does not show what the fault %s struck, %d of %s", f.Name, f.Untold, plural.Of(f.Times, "time"))
 		void(f.Absent == f.Times, "the fault %s never struck: the subject was not running", f.Name)
 	}
 	void(m.off != "", "the probes stopped: %s", m.off)

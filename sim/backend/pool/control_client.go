@@ -78,7 +78,7 @@ func (r controlClient) send(m *member, verb string, o order) error {
 	request.Header.Set(TokenHeader, r.token)
 	answer, err := r.client.Do(request)
 	if err != nil {
-		return fmt.Errorf("telling pod %s of the pool: %s: %w", m.name, verb, err)
+		return fmt.Errorf("send %[2]s to pod %[1]s of the pool: %[3]w", m.name, verb, err)
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // the reason, if there is one
@@ -86,7 +86,7 @@ func (r controlClient) send(m *member, verb string, o order) error {
 	case http.StatusNoContent:
 		return nil
 	case http.StatusConflict:
-		return fmt.Errorf("telling pod %s of the pool: %s: %w: %s", m.name, verb, errRefused, bytes.TrimSpace(text))
+		return fmt.Errorf("send %[2]s to pod %[1]s of the pool: %[3]w: %[4]s", m.name, verb, errRefused, bytes.TrimSpace(text))
 	}
-	return fmt.Errorf("telling pod %s of the pool: %s: %s: %s", m.name, verb, answer.Status, bytes.TrimSpace(text))
+	return fmt.Errorf("send %[2]s to pod %[1]s of the pool: %[3]s: %[4]s", m.name, verb, answer.Status, bytes.TrimSpace(text))
 }

@@ -343,7 +343,7 @@ func TestSimulatedPodEndsWithTheRealPod(t *testing.T) {
 	f.Stop()
 	<-p.Done()
 	r.options.Log.Close()
-	if !strings.Contains(out.String(), "telling pod real-0 of the pool: gone") {
+	if !strings.Contains(out.String(), "send gone to pod real-0 of the pool") {
 		t.Errorf("the log lacks the trouble: %s", &out)
 	}
 	if _, err := f.Start("demo/web-2", "demo/web"); err == nil {

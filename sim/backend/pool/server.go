@@ -111,7 +111,7 @@ func (s *Server) claim(o order) (func(), error) {
 		return nil, fmt.Errorf("cannot run %s: runs pod %s of %s", o.Name, s.of.Name, s.of.Owner)
 	}
 	if o.Lease <= 0 {
-		return nil, fmt.Errorf("cannot run %s: the order has no lease", o.Name)
+		return nil, fmt.Errorf("cannot run %s: no lease was given", o.Name)
 	}
 	if rested := time.Since(s.left); rested < o.Rest {
 		return nil, fmt.Errorf("cannot run %s: ran pod %s of %s until %v ago, and must be unused for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
@@ -133,7 +133,7 @@ func (s *Server) keep(o order) (func(), error) {
 		return nil, err
 	}
 	if o.Lease <= 0 {
-		return nil, fmt.Errorf("cannot keep %s: the order has no lease", o.Name)
+		return nil, fmt.Errorf("cannot keep %s: no lease was given", o.Name)
 	}
 	if !s.expiry.Stop() {
 		return nil, fmt.Errorf("no longer runs pod %s: no order came for it in %v", o.Name, s.of.Lease)
