@@ -127,7 +127,7 @@ func stale(s measure.Subject) []string {
 
 func posts(s measure.Subject) []string {
 	if !s.Posts.Visible {
-		return []string{"the controller does not report it"}
+		return []string{"not reported by the controller"}
 	}
 	if s.Posts.Count == 0 {
 		return []string{"0"}
