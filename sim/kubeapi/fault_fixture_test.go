@@ -52,15 +52,10 @@ func newRig(t *testing.T, opts ...func(*Options)) *rig {
 		}
 	})
 	// The operator opens a new connection for each request: on a connection that a restart has just
-	// closed a create would be lost, as with a real server.
+	// closed a create would be lost, as with a real server. Its transport is its own, because
+	// client-go would share the subject's connections.
 	operator := r.s.Config()
-	operator.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(req *http.Request) (*http.Response, error) {
-			req = req.Clone(req.Context())
-			req.Close = true
-			return next.RoundTrip(req)
-		})
-	})
+	operator.Transport = &http.Transport{DisableKeepAlives: true}
 	r.operator = client(t, operator).CoreV1().ConfigMaps("default")
 	r.over(r.s.Config())
 	return r
