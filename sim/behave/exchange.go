@@ -16,7 +16,7 @@ type Exchange struct {
 	Header   http.Header
 	Trailer  http.Header
 	Body     []byte
-	TLS      *Session   // nil without TLS
+	TLS      *Session    // nil without TLS
 	Received []Reception // in the order of arrival
 	// Access and Errors are the lines of nginx's logs for this request, if the subject's logs can be
 	// read; otherwise LogsUnknown is true.
