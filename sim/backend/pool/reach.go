@@ -63,6 +63,11 @@ func newReach(o Options, owner string) (reach, error) {
 
 // tell sends an order to the process of a member.
 func (r reach) tell(m *member, verb string, o order) error {
+	return r.send(m, verb, o, nil)
+}
+
+// send is tell for an order with an answer, which it decodes into a pointer.
+func (r reach) send(m *member, verb string, o order, into any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), o.patienceFor(verb))
 	defer cancel()
 	o.Owner = r.owner
@@ -81,6 +86,12 @@ func (r reach) tell(m *member, verb string, o order) error {
 		return fmt.Errorf("telling pod %s of the pool: %s: %w", m.name, verb, err)
 	}
 	defer answer.Body.Close()
+	if into != nil && answer.StatusCode == http.StatusOK {
+		if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+			return fmt.Errorf("telling pod %s of the pool: %s: reading the answer: %w", m.name, verb, err)
+		}
+		return nil
+	}
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // the reason, if there is one
 	switch answer.StatusCode {
 	case http.StatusNoContent:
