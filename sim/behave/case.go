@@ -5,10 +5,25 @@ package behave
 
 import (
 	"time"
+
+	"windtunnel.dev/sim/specfile"
 )
 
-// Kind is the kind of the first document of a case file.
-const Kind = "Case"
+// APIVersion and Kind are the apiVersion and kind of the first document of a case file.
+const (
+	APIVersion = "windtunnel.dev/v1"
+	Kind       = "Case"
+)
+
+// Names with a meaning of their own in case files.
+const (
+	None              = "none"       // as a service: no pod answered
+	Default           = "default"    // as a certificate: the controller's own
+	NoSecret          = "-"          // as the namespace of a certificate: no Secret
+	NoSNI             = "-"          // as a server name: none
+	DefaultSuffix     = "=default"   // in covers: the case shows the default of an annotation, key or flag that it does not set
+	DifferencesPrefix = "compat.md#" // in differs: before the name of a row
+)
 
 // Case is a case file: a controller's settings, pods, requests in order, and what must hold of
 // each answer. The other documents of the file are Kubernetes manifests.
@@ -25,9 +40,9 @@ type Case struct {
 type Spec struct {
 	// One sentence: what the controller does.
 	Summary string `yaml:"summary" jsonschema:"required"`
-	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service.
+	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. The suffix =default marks one that the case does not set, because it shows the default.
 	Covers []string `yaml:"covers,omitempty"`
-	// The row of docs/compat.md that admits that the bundled controller differs from ingress-nginx here. Expectations hold for ingress-nginx; those in bundled replace them for the bundled controller.
+	// The row of docs/compat.md that admits that the bundled controller differs from ingress-nginx here: compat.md#ROW. Expectations hold for ingress-nginx; those in bundled replace them for the bundled controller.
 	Differs string `yaml:"differs,omitempty"`
 	// What nginx or the machine must have, such as module/http_modsecurity, ipv6. Where it is missing, the case is skipped with this reason.
 	Needs []string `yaml:"needs,omitempty"`
@@ -186,5 +201,17 @@ type Proxy struct {
 	Destination string `yaml:"destination" jsonschema:"required"`
 }
 
-// Manifest is a Kubernetes object of a case file.
-type Manifest struct{} // replaced by the type that scenarios use
+// Manifest is a Kubernetes object of a case file. A manifest that is Named is applied by a step, and
+// all others before the first step.
+type Manifest = specfile.Manifest
+
+// Named returns the manifests with a name, in the order in which a step applies them.
+func (c *Case) Named(name string) []Manifest {
+	var named []Manifest
+	for _, m := range c.Manifests {
+		if m.Name == name {
+			named = append(named, m)
+		}
+	}
+	return named
+}

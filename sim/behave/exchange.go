@@ -56,7 +56,10 @@ type Session struct {
 
 // Change is a change as a run recorded it.
 type Change struct {
-	Reloads  int
-	Rejected string // the message of the API server; empty if it accepted the objects
-	Errors   []string
+	Reloads        int
+	ReloadsUnknown bool   // the subject's reloads cannot be seen
+	Rejected       string // the message of the API server; empty if it accepted the objects
+	// Errors are the lines of nginx's error log since the change began, unless LogsUnknown is true.
+	Errors      []string
+	LogsUnknown bool
 }

@@ -33,7 +33,7 @@ type Expect struct {
 	Statuses map[int]Count `yaml:"statuses,omitempty"`
 	// Of several answers: that all come from the same pod, or from several.
 	SamePod *bool `yaml:"same-pod,omitempty"`
-	// Lines of nginx's access log for the request.
+	// Lines of nginx's access log for the request; if it is sent several times, for all of them.
 	AccessLog *Lines `yaml:"access-log,omitempty"`
 	// Lines of nginx's error log since the step began.
 	ErrorLog *Lines `yaml:"error-log,omitempty"`
@@ -44,11 +44,14 @@ type Expect struct {
 }
 
 // Match is a condition on a text. In a file, it is the text itself, null for an absent text, or a
-// mapping of conditions that must all hold.
+// mapping of conditions that must all hold. A header that is sent several times equals no text;
+// contains and matches must hold of one of its values, lacks of all.
 type Match struct {
-	Absent   bool    `yaml:"-"`
-	Equals   *string `yaml:"equals,omitempty"`
-	Contains string  `yaml:"contains,omitempty"`
+	Absent bool `yaml:"-"`
+	// The whole text.
+	Equals *string `yaml:"equals,omitempty"`
+	// A part of the text.
+	Contains string `yaml:"contains,omitempty"`
 	// A regular expression of Go, anywhere in the text.
 	Matches string `yaml:"matches,omitempty"`
 	// What must not be in the text.
