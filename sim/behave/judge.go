@@ -82,9 +82,7 @@ func (j *judge) fail(field, got, want string) {
 	if j.answer > 0 {
 		for i := range j.found.Failures {
 			if before := &j.found.Failures[i]; before.Answer > 0 && before.Field == field {
-				if before.Answer+before.Others < j.answer { // once per answer
-					before.Others++
-				}
+				before.Others++
 				return
 			}
 		}

@@ -2,6 +2,7 @@ package behave
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -87,6 +88,8 @@ func judgeAll(c *Case, records []Record, bundled bool) Judgement {
 		all.Failures = append(all.Failures, found.Failures...)
 		all.Unknown = append(all.Unknown, found.Unknown...)
 	}
+	slices.Sort(all.Unknown)
+	all.Unknown = slices.Compact(all.Unknown)
 	return all
 }
 
