@@ -150,7 +150,7 @@ type Request struct {
 	Body string `yaml:"body,omitempty"`
 	// The size of a generated body, in bytes.
 	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"minimum=1"`
-	// The version of HTTP. h2c is HTTP/2 without TLS.
+	// The version of HTTP. Version 2 with an http URL is HTTP/2 without TLS (h2c).
 	HTTP string `yaml:"http,omitempty" jsonschema:"default=1.1,enum=1.0,enum=1.1,enum=2"`
 	// Sends the body in chunks, without its length.
 	Chunked bool `yaml:"chunked,omitempty"`
@@ -184,8 +184,9 @@ type ClientTLS struct {
 	SNI string `yaml:"sni,omitempty"`
 	// The client's certificate, by its name in certificates.
 	Certificate string `yaml:"certificate,omitempty"`
-	// The oldest and the newest version, 1.0 to 1.3.
+	// The oldest version of TLS.
 	Min string `yaml:"min,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=1.2,enum=1.3"`
+	// The newest version of TLS.
 	Max string `yaml:"max,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=1.2,enum=1.3"`
 	// The only cipher suites that the client offers for TLS 1.2, by their names in Go.
 	Ciphers []string `yaml:"ciphers,omitempty"`

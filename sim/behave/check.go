@@ -57,7 +57,7 @@ func below(path []any, more ...any) []any { return append(slices.Clone(path), mo
 // oneOf checks a word of a fixed choice; an empty one is valid.
 func (c *checker) oneOf(word, kind string, known []string, path ...any) {
 	if word != "" && !slices.Contains(known, word) {
-		c.wrong(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, kind+"s", known), path...)
+		c.wrong(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, "choices", known), path...)
 	}
 }
 
@@ -175,7 +175,7 @@ func (c *checker) covers() {
 		seen[subject] = true
 		var known []string
 		var used bool
-		var where string
+		noun, where := kind, ""
 		switch kind {
 		case "annotation":
 			for _, full := range c.known.Annotations {
@@ -183,6 +183,7 @@ func (c *checker) covers() {
 			}
 			used, where = c.annotates(name), "no ingress of the file has this annotation"
 		case "config":
+			noun = "ConfigMap key"
 			known, used, where = c.known.Config, c.configures(name), "neither config: nor a step sets this key"
 		case "flag":
 			_, used = c.Flags[name]
@@ -194,7 +195,7 @@ func (c *checker) covers() {
 		}
 		switch {
 		case known != nil && !slices.Contains(known, name):
-			what, mend := specfile.Unknown(kind, name, known, "write its name without a prefix")
+			what, mend := specfile.Unknown(noun, name, known, "write its name without a prefix")
 			c.wrong("covers: "+what, mend, path...)
 		case used && isDefault:
 			c.wrong(fmt.Sprintf("covers: %s, but the case sets it", text), "write "+subject, path...)

@@ -32,7 +32,7 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 			c.wrong(field+": belongs to a request", "remove it", at...)
 		case asks && slices.Contains(ofChanges[:2], field):
 			c.wrong(field+": belongs to a change", "move it to the step that changes something", at...)
-		case e.Fails != "" && !slices.Contains(withoutAnswers, field):
+		case slices.Contains(failures, e.Fails) && !slices.Contains(withoutAnswers, field):
 			c.wrong(fmt.Sprintf("%s: there is no answer, because fails: %s", field, e.Fails), "remove one of the two", at...)
 		}
 	}
@@ -45,7 +45,7 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 	c.matches(reflect.ValueOf(e), path)
 	c.headerNames(sorted(e.Headers), below(path, "headers")...)
 	c.oneOf(e.Fails, "failure", failures, below(path, "fails")...)
-	c.oneOf(e.HTTP, "version of HTTP", httpVersions, below(path, "http")...)
+	c.oneOf(e.HTTP, "HTTP version", httpVersions, below(path, "http")...)
 	c.services(step, e, path)
 	c.serverTLS(step, e, below(path, "tls"))
 	c.took(e.Took, below(path, "took"))
@@ -167,7 +167,7 @@ func (c *checker) serverTLS(step Step, e Expect, path []any) {
 	if name := e.TLS.Certificate; name != "" && name != Default {
 		c.certificateNamed(name, false, below(path, "certificate")...)
 	}
-	c.oneOf(e.TLS.Version, "version of TLS", tlsVersions, below(path, "version")...)
+	c.oneOf(e.TLS.Version, "TLS version", tlsVersions, below(path, "version")...)
 	if e.TLS.Chain < 0 {
 		c.wrong(fmt.Sprintf("chain: %d", e.TLS.Chain), "make it 1 or more", below(path, "chain")...)
 	}

@@ -63,6 +63,7 @@ func (c *checker) answer(a Answer, path []any) {
 
 // rules checks that each rule can apply: the first rule that matches hides those after it.
 func (c *checker) rules(rules []Rule, path []any) {
+	all := func(r Rule) bool { return r.Path == "" && r.Method == "" && r.First == 0 }
 	for i, rule := range rules {
 		at := below(path, i)
 		c.answer(rule.Answer, at)
@@ -72,14 +73,14 @@ func (c *checker) rules(rules []Rule, path []any) {
 		if rule.First < 0 {
 			c.wrong(fmt.Sprintf("first: %d", rule.First), "make it 1 or more", below(at, "first")...)
 		}
-		if rule.Path == "" && rule.Method == "" && rule.First == 0 {
+		if all(rule) {
 			c.wrong("a rule for all requests", "add path:, method: or first:, or write its answer at the pods", at...)
 		}
 		if rule.Method != strings.ToUpper(rule.Method) {
 			c.wrong("method "+rule.Method+" has small letters", "write "+strings.ToUpper(rule.Method), below(at, "method")...)
 		}
 		hidden := slices.IndexFunc(rules[:i], func(before Rule) bool {
-			return before.First == 0 && strings.HasPrefix(rule.Path, before.Path) && (before.Method == "" || before.Method == rule.Method)
+			return !all(before) && before.First == 0 && strings.HasPrefix(rule.Path, before.Path) && (before.Method == "" || before.Method == rule.Method)
 		})
 		if hidden >= 0 {
 			c.wrong(fmt.Sprintf("a rule that never applies, because the one at line %d matches first", c.at.Line(below(path, hidden)...)), "move it before that one", at...)
@@ -95,7 +96,7 @@ func (c *checker) certificates() {
 		if name == Default {
 			c.wrong("a certificate named default, which expectations use for the controller's own", "give it another name", path...)
 		}
-		c.oneOf(certificate.Key, "key", keys, below(path, "key")...)
+		c.oneOf(certificate.Key, "type of key", keys, below(path, "key")...)
 		if certificate.Namespace != "" && certificate.Namespace != NoSecret {
 			c.label("namespace", certificate.Namespace, below(path, "namespace")...)
 		}

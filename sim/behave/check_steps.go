@@ -22,12 +22,13 @@ var (
 const mostBytes = 1 << 30
 
 func (c *checker) steps() {
-	if len(c.Steps) == 0 {
+	if _, node := c.at.Find("spec", "steps"); len(node.Content) == 0 {
 		c.wrong("a case without steps", "add steps: with a request", "spec", "steps")
 	}
 	asks := false
 	for i, step := range c.Steps {
 		path := []any{"spec", "steps", i}
+		asks = asks || step.Request.Request != ""
 		switch actions := step.actions(); {
 		case len(actions) == 0:
 			c.wrong("a step without an action", "add request:, apply:, delete:, config: or scale:", path...)
@@ -36,7 +37,6 @@ func (c *checker) steps() {
 			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 			continue
 		case actions[0] == "request":
-			asks = true
 			c.request(step.Request, path)
 		default:
 			c.change(step, actions[0], path)
@@ -211,7 +211,7 @@ func (c *checker) requestBody(r Request, path []any) {
 }
 
 func (c *checker) requestProtocol(r Request, target Target, path []any) {
-	c.oneOf(r.HTTP, "version of HTTP", httpVersions, below(path, "http")...)
+	c.oneOf(r.HTTP, "HTTP version", httpVersions, below(path, "http")...)
 	switch {
 	case r.GRPC && r.WebSocket:
 		c.wrong("both grpc: and websocket:", "keep one of the two", below(path, "websocket")...)
@@ -229,8 +229,8 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		if target.Scheme == "http" {
 			c.wrong("tls: with an http URL", "write https, or remove tls", at...)
 		}
-		c.oneOf(r.TLS.Min, "version of TLS", tlsVersions, below(at, "min")...)
-		c.oneOf(r.TLS.Max, "version of TLS", tlsVersions, below(at, "max")...)
+		c.oneOf(r.TLS.Min, "TLS version", tlsVersions, below(at, "min")...)
+		c.oneOf(r.TLS.Max, "TLS version", tlsVersions, below(at, "max")...)
 		if r.TLS.Min != "" && r.TLS.Max != "" && r.TLS.Min > r.TLS.Max {
 			c.wrong(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "exchange the two", at...)
 		}
@@ -239,7 +239,8 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		}
 		for i, cipher := range r.TLS.Ciphers {
 			if !slices.Contains(cipherNames(), cipher) {
-				c.wrong("unknown cipher suite "+cipher, specfile.Choose(cipher, "cipher suites", cipherNames()), below(at, "ciphers", i)...)
+				what, mend := specfile.Unknown("cipher suite", cipher, cipherNames(), "Go's package crypto/tls lists them")
+				c.wrong(what, mend, below(at, "ciphers", i)...)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ type Expect struct {
 	Status Statuses `yaml:"status,omitempty"`
 	// The headers. null means that there is no such header.
 	Headers map[string]Match `yaml:"headers,omitempty"`
-	// The body.
+	// The body. null means that it is empty.
 	Body *Match `yaml:"body,omitempty"`
 	// The cookies that the answer sets, by name. null means that it does not set it.
 	Cookies map[string]*Cookie `yaml:"cookies,omitempty"`
@@ -17,13 +17,13 @@ type Expect struct {
 	Service string `yaml:"service,omitempty"`
 	// What the pod that answered received.
 	Pod *Received `yaml:"pod,omitempty"`
-	// What the pods of other services received for the request (auth service, mirror, error backend), by service. An empty list means nothing.
+	// What pods received for the request without giving the answer (auth service, mirror, error backend, a failed try), by service, in order. An empty list means nothing.
 	Received map[string][]Received `yaml:"received,omitempty"`
 	// The version of HTTP of the answer.
 	HTTP string `yaml:"http,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=2"`
 	// What the client saw of TLS.
 	TLS *ServerTLS `yaml:"tls,omitempty"`
-	// That there is no answer, and why: refused, closed, reset, timeout, tls.
+	// That there is no answer, and why: the connection is refused, closed or reset, the answer takes longer than the timeout, or TLS fails.
 	Fails string `yaml:"fails,omitempty" jsonschema:"enum=refused,enum=closed,enum=reset,enum=timeout,enum=tls"`
 	// How long the answer took.
 	Took *Range `yaml:"took,omitempty"`
@@ -62,25 +62,36 @@ type Match struct {
 
 // Cookie is a cookie with its attributes. An attribute that is not given is not checked.
 type Cookie struct {
-	Value    *Match `yaml:"value,omitempty"`
-	Path     *Match `yaml:"path,omitempty"`
-	Domain   *Match `yaml:"domain,omitempty"`
-	Expires  *Match `yaml:"expires,omitempty"`
-	MaxAge   *Match `yaml:"max-age,omitempty"`
+	// Its value.
+	Value *Match `yaml:"value,omitempty"`
+	// Its path. null means that the attribute is absent, here and below.
+	Path *Match `yaml:"path,omitempty"`
+	// Its domain.
+	Domain *Match `yaml:"domain,omitempty"`
+	// When it expires, as sent.
+	Expires *Match `yaml:"expires,omitempty"`
+	// How long it is kept, in seconds. 0 or less is 0.
+	MaxAge *Match `yaml:"max-age,omitempty"`
+	// Lax, Strict or None.
 	SameSite *Match `yaml:"same-site,omitempty"`
-	Secure   *bool  `yaml:"secure,omitempty"`
-	HTTPOnly *bool  `yaml:"http-only,omitempty"`
+	// Whether it has the attribute Secure.
+	Secure *bool `yaml:"secure,omitempty"`
+	// Whether it has the attribute HttpOnly.
+	HTTPOnly *bool `yaml:"http-only,omitempty"`
 }
 
 // Received is what a pod received.
 type Received struct {
+	// The method.
 	Method *Match `yaml:"method,omitempty"`
 	// The path with its query, as on the wire.
 	Path *Match `yaml:"path,omitempty"`
 	// The Host header.
-	Host    *Match           `yaml:"host,omitempty"`
+	Host *Match `yaml:"host,omitempty"`
+	// The headers, besides Host. null means that there is no such header.
 	Headers map[string]Match `yaml:"headers,omitempty"`
-	Body    *Match           `yaml:"body,omitempty"`
+	// The body. null means that it is empty.
+	Body *Match `yaml:"body,omitempty"`
 	// The protocol: HTTP/1.0, HTTP/1.1, HTTP/2.0, FastCGI.
 	Protocol string `yaml:"protocol,omitempty"`
 	// The parameters of a FastCGI request.
@@ -107,14 +118,16 @@ type ServerTLS struct {
 
 // Range is a range of durations.
 type Range struct {
+	// The shortest.
 	Min time.Duration `yaml:"min,omitempty"`
+	// The longest.
 	Max time.Duration `yaml:"max,omitempty"`
 }
 
 // Lines is a condition on lines of a log.
 type Lines struct {
-	// The number of lines that match.
+	// The number of lines that match. Default: one or more.
 	Count *Count `yaml:"count,omitempty"`
-	// A regular expression of Go.
+	// A regular expression of Go. Default: every line matches.
 	Matches string `yaml:"matches,omitempty"`
 }
