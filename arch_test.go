@@ -99,6 +99,7 @@ var noClock = []string{
 	"controller/quarantine",
 	"sim/specfile",
 	"sim/scenario",
+	"sim/behave",
 	"sim/corpus",
 	"sim/churn",
 	"sim/measure",

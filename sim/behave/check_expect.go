@@ -82,10 +82,12 @@ func (c *checker) matches(value reflect.Value, path []any) {
 			c.matches(value.Elem(), path)
 		}
 	case reflect.Map:
-		for _, key := range value.MapKeys() {
-			if key.Kind() == reflect.String {
-				c.matches(value.MapIndex(key), below(path, key.String()))
-			}
+		if value.Type().Key().Kind() != reflect.String {
+			return
+		}
+		keys := slices.SortedFunc(slices.Values(value.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			c.matches(value.MapIndex(key), below(path, key.String()))
 		}
 	case reflect.Slice:
 		for i := range value.Len() {
@@ -134,7 +136,7 @@ func (c *checker) services(step Step, e Expect, path []any) {
 
 func (c *checker) received(r Received, service string, path []any) {
 	c.headerNames(sorted(r.Headers), below(path, "headers")...)
-	for name := range r.Headers {
+	for _, name := range sorted(r.Headers) {
 		if strings.EqualFold(name, "host") {
 			c.wrong("header Host has its own field", "write host: instead", below(path, "headers", name)...)
 		}
@@ -147,8 +149,9 @@ func (c *checker) received(r Received, service string, path []any) {
 	if fastcgi := pods.Protocol == "fastcgi"; len(r.Params) > 0 && !fastcgi {
 		c.wrong("params: only FastCGI requests have parameters", "remove it, or add protocol: fastcgi to the pods of "+service, below(path, "params")...)
 	}
-	for key, match := range map[string]*Match{"sni": r.SNI, "client-certificate": r.ClientCertificate} {
-		if match != nil && !secure(pods.Protocol) {
+	ofTLS := map[string]*Match{"sni": r.SNI, "client-certificate": r.ClientCertificate}
+	for _, key := range sorted(ofTLS) {
+		if ofTLS[key] != nil && !secure(pods.Protocol) {
 			c.wrong(key+": the pods of "+service+" do not speak TLS", "remove it, or add protocol: https to them", below(path, key)...)
 		}
 	}
@@ -199,9 +202,9 @@ func (c *checker) several(step Step, e Expect, path []any) {
 	}
 	c.shares(step, e, below(path, "shares"))
 	least := 0
-	for status, count := range e.Statuses {
+	for _, status := range sorted(e.Statuses) {
 		c.status(status, below(path, "statuses", fmt.Sprint(status))...)
-		if count.Min != nil {
+		if count := e.Statuses[status]; count.Min != nil {
 			least += *count.Min
 		}
 	}

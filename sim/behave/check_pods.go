@@ -29,7 +29,9 @@ func (c *checker) pods() {
 			c.wrong(fmt.Sprintf("%d replicas", *pods.Replicas), "make it 0 or more", below(path, "replicas")...)
 		}
 		c.oneOf(pods.Protocol, "protocol", protocols, below(path, "protocol")...)
-		for key, name := range map[string]string{"certificate": pods.Certificate, "client-ca": pods.ClientCA} {
+		named := map[string]string{"certificate": pods.Certificate, "client-ca": pods.ClientCA}
+		for _, key := range sorted(named) {
+			name := named[key]
 			if name == "" {
 				continue
 			}

@@ -106,7 +106,9 @@ func (c *checker) changes() {
 	names = slices.Compact(names)
 	for i, step := range c.Steps {
 		path := []any{"spec", "steps", i}
-		for key, name := range map[string]string{"apply": step.Apply, "delete": step.Delete} {
+		named := map[string]string{"apply": step.Apply, "delete": step.Delete}
+		for _, key := range sorted(named) {
+			name := named[key]
 			if name == "" {
 				continue
 			}

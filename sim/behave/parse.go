@@ -68,6 +68,11 @@ func Load(path string, known Known) (*Case, error) {
 func Parse(name string, data []byte, known Known) (*Case, error) {
 	found := &specfile.Problems{File: name, Types: types}
 	documents := specfile.Split(data, found)
+	for i, problem := range found.Found {
+		if strings.Contains(problem.What, "did not find expected ','") {
+			found.Found[i].Mend = "in braces and brackets, quote texts that contain ?, commas or brackets"
+		}
+	}
 	if len(documents) == 0 {
 		if len(found.Found) == 0 {
 			found.Add(1, "the file is empty", "start it with "+heading)
