@@ -90,7 +90,7 @@ var pairs = []pair{
 	{"Expect.Service", "{service: none}", asked("web"), from("web/1"), []string{"service is web, want none"}},
 	{"Expect.Pod", "{pod: {path: /}}", saw(behave.Reception{Path: "/"}), answer(200), []string{"pod that answered is none, want one"}},
 	{"Expect.Received", "{received: {auth: [{path: /verify}]}}", asked("auth"), asked("auth", "auth"), []string{"number of requests at auth is 2, want 1"}},
-	{"Expect.Received", "{received: {auth: []}}", saw(behave.Reception{}), asked("auth"), []string{"number of requests at auth is 1, want 0"}},
+	{"Expect.Received", "{received: {web: [], auth: []}}", saw(behave.Reception{}), asked("auth"), []string{"number of requests at auth is 1, want 0"}},
 	{"Expect.Received", "{received: {auth: [{}, {path: /}]}}", one(behave.Exchange{Received: []behave.Reception{{Service: "auth"}, {Service: "auth", Path: "/"}}}), asked("auth", "auth"),
 		[]string{`path of request 2 at auth is "/verify", want "/"`}},
 	{"Expect.HTTP", "{http: 2}", one(behave.Exchange{Protocol: "HTTP/2.0"}), one(behave.Exchange{Protocol: "HTTP/1.1"}), []string{"version of HTTP is 1.1, want 2"}},
