@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -59,3 +60,11 @@ func readRequestHead(r *bufio.Reader) (string, error) {
 }
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+// show returns the status, or the failure.
+func show(e behave.Exchange) string {
+	if e.Failure == "" {
+		return fmt.Sprintf("%d %s", e.Status, e.Detail)
+	}
+	return fmt.Sprintf("%d %s: %s", e.Status, e.Failure, e.Detail)
+}

@@ -1,10 +1,12 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,8 +23,26 @@ func (on *connection) startHTTP2() error {
 	if err != nil {
 		return unjudgeable{err}
 	}
+	if on.session != nil {
+		on.Conn = alertConn{on.Conn}
+	}
 	on.http2, err = transport.NewClientConn(on.Conn)
 	return err
+}
+
+// alertConn is a connection through TLS whose failed writes tell the alert that the server sent
+// before it closed the connection. golang.org/x/net/http2 reports the first error that it meets:
+// often that of a write, although the reason can be read. A server that refuses the client's
+// certificate in TLS 1.3 does so after the client's side of the handshake.
+type alertConn struct{ net.Conn }
+
+func (c alertConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err == nil {
+		return n, nil
+	}
+	_, unread := io.Copy(io.Discard, c.Conn) // ends: no connection that cannot be written to stays open
+	return n, cmp.Or(unread, err)
 }
 
 // checkFields2 says what this client cannot send with HTTP/2: what RFC 9113, section 8.2, forbids,
@@ -94,6 +114,7 @@ func (c *call) request2(ctx context.Context) *http.Request {
 // roundTrip2 sends a request of HTTP/2.
 func (c *call) roundTrip2(ctx context.Context, on *connection, e *behave.Exchange) error {
 	r := c.request2(ctx)
+	defer whenDone(ctx, on)()
 	watch := startWatch()
 	defer watch.stop(e)
 	answer, err := on.http2.RoundTrip(r)
