@@ -20,9 +20,9 @@ import (
 type connection struct {
 	net.Conn // through TLS, with https
 	reader   *bufio.Reader
-	http2    *http2.ClientConn // nil: HTTP/1
-	session  *behave.Session   // nil without TLS
-	ended    string            // why no other request can be sent; empty if one can
+	http2    *http2Conn      // nil: HTTP/1
+	session  *behave.Session // nil without TLS
+	ended    string          // why no other request can be sent; empty if one can
 }
 
 func (on *connection) close() {

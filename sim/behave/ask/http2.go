@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http2"
@@ -23,26 +24,61 @@ func (on *connection) startHTTP2() error {
 	if err != nil {
 		return unjudgeable{err}
 	}
-	if on.session != nil {
-		on.Conn = alertConn{on.Conn}
-	}
-	on.http2, err = transport.NewClientConn(on.Conn)
+	w := &watched{Conn: on.Conn}
+	on.Conn = w
+	client, err := transport.NewClientConn(w)
+	on.http2 = &http2Conn{client, w}
 	return err
 }
 
-// alertConn is a connection through TLS whose failed writes tell the alert that the server sent
-// before it closed the connection. golang.org/x/net/http2 reports the first error that it meets:
-// often that of a write, although the reason can be read. A server that refuses the client's
-// certificate in TLS 1.3 does so after the client's side of the handshake.
-type alertConn struct{ net.Conn }
+// http2Conn is a connection of HTTP/2.
+type http2Conn struct {
+	*http2.ClientConn
+	socket *watched
+}
 
-func (c alertConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
+// watched is a connection that knows why it failed. golang.org/x/net/http2 reports the first error
+// that it meets, or a general one, although the reason can be read: a reset, or the alert by which
+// a server refuses the client's certificate in TLS 1.3, after the client's side of the handshake.
+type watched struct {
+	net.Conn
+	mu     sync.Mutex
+	failed error // the first error of Read
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	if err != nil {
+		w.mu.Lock()
+		w.failed = cmp.Or(w.failed, err)
+		w.mu.Unlock()
+	}
+	return n, err
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
 	if err == nil {
 		return n, nil
 	}
-	_, unread := io.Copy(io.Discard, c.Conn) // ends: no connection that cannot be written to stays open
+	_, unread := io.Copy(io.Discard, w.Conn) // ends: no connection that cannot be written to stays open
 	return n, cmp.Or(unread, err)
+}
+
+// reason returns why a request failed: its error, unless the connection failed by something that
+// tells more.
+func (w *watched) reason(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil || w.failed == nil {
+		return err
+	}
+	ofRequest, _ := classify(err)
+	ofSocket, _ := classify(w.failed)
+	if ofRequest == closed && ofSocket != closed {
+		return w.failed
+	}
+	return err
 }
 
 // checkFields2 says what this client cannot send with HTTP/2: what RFC 9113, section 8.2, forbids,
@@ -119,7 +155,7 @@ func (c *call) roundTrip2(ctx context.Context, on *connection, e *behave.Exchang
 	defer watch.stop(e)
 	answer, err := on.http2.RoundTrip(r)
 	if err != nil {
-		return err
+		return on.http2.socket.reason(err)
 	}
 	defer answer.Body.Close()
 	e.Status, e.Protocol, e.Header = answer.StatusCode, answer.Proto, answer.Header
@@ -130,5 +166,5 @@ func (c *call) roundTrip2(ctx context.Context, on *connection, e *behave.Exchang
 	if c.grpc && err == nil {
 		e.Body = grpcContent(e.Header, e.Body)
 	}
-	return err
+	return on.http2.socket.reason(err)
 }

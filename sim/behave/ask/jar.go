@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/net/publicsuffix"
+
 	"windtunnel.dev/sim/behave"
 )
 
@@ -26,7 +28,7 @@ func (j *Jars) get(name string) (http.CookieJar, error) {
 	if jar := j.named[name]; jar != nil {
 		return jar, nil
 	}
-	jar, err := cookiejar.New(nil)
+	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,12 @@ func parseLine(text string) (line, error) {
 	if !found || method == "" {
 		return line{}, errors.New("want a method, one space, and a URL")
 	}
-	for i, r := range []byte(text) {
+	for i, b := range []byte(text) {
 		switch {
-		case r == ' ' && i != len(method):
+		case b == ' ' && i != len(method):
 			return line{}, fmt.Errorf("column %d: a raw space in the URL; write %%20", i+1)
-		case r < ' ' || r == 0x7f:
-			return line{}, fmt.Errorf("column %d: the control character %#02x; write %%%02X", i+1, r, r)
+		case b < ' ' || b == 0x7f:
+			return line{}, fmt.Errorf("column %d: the control character %#02x; write %%%02X", i+1, b, b)
 		}
 	}
 	scheme, rest, found := strings.Cut(address, "://")
