@@ -146,6 +146,7 @@ func readAnswer(r *bufio.Reader, method string, e *behave.Exchange, proceed func
 		if err != nil {
 			return false, malformed(err)
 		}
+		answer.Body.Close() // has nothing: the body is still in r
 		if answer.StatusCode == http.StatusContinue {
 			proceed()
 		}
