@@ -1,35 +1,35 @@
-package scenario
+package specfile
 
 import "go.yaml.in/yaml/v3"
 
-// position finds nodes and their lines in a document.
-type position struct{ root *yaml.Node }
+// Position finds nodes and their lines in a document.
+type Position struct{ Root *yaml.Node }
 
-// find follows a path of mapping keys (string) and list indices (int). It returns the node at the
+// Find follows a path of mapping keys (string) and list indices (int). It returns the node at the
 // end of the path, with its line. If the path breaks off, it returns the line of the last node that
 // exists, and an empty node.
-func (p position) find(path ...any) (line int, node *yaml.Node) {
-	node = resolve(p.root)
+func (p Position) Find(path ...any) (line int, node *yaml.Node) {
+	node = Resolve(p.Root)
 	line = node.Line
 	for _, name := range path {
 		key, value := child(node, name)
 		if value == nil {
 			return line, &yaml.Node{}
 		}
-		line, node = key.Line, resolve(value)
+		line, node = key.Line, Resolve(value)
 	}
 	return line, node
 }
 
-// line returns the line of the node at the end of a path, or of the last node on it that exists.
-func (p position) line(path ...any) int {
-	line, _ := p.find(path...)
+// Line returns the line of the node at the end of a path, or of the last node on it that exists.
+func (p Position) Line(path ...any) int {
+	line, _ := p.Find(path...)
 	return line
 }
 
-// text returns the scalar at the end of a path, or "".
-func (p position) text(path ...any) string {
-	if _, node := p.find(path...); node.Kind == yaml.ScalarNode {
+// Text returns the scalar at the end of a path, or "".
+func (p Position) Text(path ...any) string {
+	if _, node := p.Find(path...); node.Kind == yaml.ScalarNode {
 		return node.Value
 	}
 	return ""
@@ -53,20 +53,20 @@ func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	return nil, nil
 }
 
-// emptyItems returns the lines of empty list items. The decoder would drop them silently.
-func emptyItems(node *yaml.Node) []int {
+// EmptyItems returns the lines of empty list items. The decoder would drop them silently.
+func EmptyItems(node *yaml.Node) []int {
 	var lines []int
 	for _, item := range node.Content {
 		if node.Kind == yaml.SequenceNode && item.ShortTag() == "!!null" {
 			lines = append(lines, item.Line)
 		}
-		lines = append(lines, emptyItems(item)...)
+		lines = append(lines, EmptyItems(item)...)
 	}
 	return lines
 }
 
-// resolve returns the node inside a document node or behind aliases.
-func resolve(node *yaml.Node) *yaml.Node {
+// Resolve returns the node inside a document node or behind aliases.
+func Resolve(node *yaml.Node) *yaml.Node {
 	for {
 		switch {
 		case node.Kind == yaml.DocumentNode && len(node.Content) > 0:

@@ -1,10 +1,8 @@
-package scenario
+package specfile
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,8 +18,8 @@ var (
 	repeated     = regexp.MustCompile(`(?s)^(mapping key .* already defined at line \d+|field .* already set in type .*)$`)
 )
 
-// yaml adds the problems in an error of the YAML library. Those without a line get the given line.
-func (p *problems) yaml(err error, line int) {
+// YAML adds the problems in an error of the YAML library. Those without a line get the given line.
+func (p *Problems) YAML(err error, line int) {
 	messages := []string{err.Error()}
 	var several *yaml.TypeError
 	if errors.As(err, &several) {
@@ -33,19 +31,19 @@ func (p *problems) yaml(err error, line int) {
 		if err != nil {
 			at = line
 		}
-		what, mend := phrase(parts[2])
-		p.add(at, what, mend)
+		what, mend := p.Types.phrase(parts[2])
+		p.Add(at, what, mend)
 	}
 }
 
-// phrase translates a message of the YAML library into the terms of a scenario file.
-func phrase(message string) (what, mend string) {
+// phrase translates a message of the YAML library into the terms of the file.
+func (t Types) phrase(message string) (what, mend string) {
 	if m := unknownField.FindStringSubmatch(message); m != nil {
-		kind, fields := fieldsOf(m[2])
-		return fmt.Sprintf("unknown field %s", m[1]), choose(m[1], "fields of "+kind, fields)
+		kind, fields := t.fieldsOf(m[2])
+		return fmt.Sprintf("unknown field %s", m[1]), Choose(m[1], "fields of "+kind, fields)
 	}
 	if m := wrongType.FindStringSubmatch(message); m != nil {
-		wanted, example := wantedType(m[3])
+		wanted, example := t.wantedType(m[3])
 		got := "a " + strings.TrimPrefix(m[1], "!!")
 		switch m[1] {
 		case "!!map":
@@ -67,7 +65,7 @@ func phrase(message string) (what, mend string) {
 }
 
 // wantedType describes a Go type of the format to the author of a file, with an example.
-func wantedType(name string) (wanted, example string) {
+func (t Types) wantedType(name string) (wanted, example string) {
 	switch {
 	case name == "time.Duration":
 		return "a duration", "a number with its unit, such as 500ms, 20s or 2m"
@@ -80,28 +78,8 @@ func wantedType(name string) (wanted, example string) {
 	case name == "string":
 		return "text", "one value"
 	}
-	if _, fields := fieldsOf(name); fields != nil {
+	if _, fields := t.fieldsOf(name); fields != nil {
 		return "a mapping", "key: value pairs; the keys are " + strings.Join(fields, ", ")
 	}
 	return "a mapping", "key: value pairs"
-}
-
-// fieldsOf returns the name of a type in messages, and its fields in a file.
-func fieldsOf(typeName string) (kind string, fields []string) {
-	for _, t := range []reflect.Type{
-		reflect.TypeFor[document](), reflect.TypeFor[metadata](), reflect.TypeFor[Spec](), reflect.TypeFor[Subject](), reflect.TypeFor[Resources](),
-		reflect.TypeFor[Population](), reflect.TypeFor[Traffic](), reflect.TypeFor[Ramp](), reflect.TypeFor[Sine](), reflect.TypeFor[Step](),
-		reflect.TypeFor[Confirmation](), reflect.TypeFor[Comparison](), reflect.TypeFor[Control](),
-	} {
-		if t.String() != typeName {
-			continue
-		}
-		for i := range t.NumField() {
-			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "-" {
-				fields = append(fields, name)
-			}
-		}
-		return cmp.Or(map[string]string{"document": "a scenario"}[t.Name()], strings.ToLower(t.Name())), fields
-	}
-	return typeName, nil
 }

@@ -1,4 +1,4 @@
-package scenario
+package specfile
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// Problem is one problem of a scenario file.
+// Problem is one problem of a file.
 type Problem struct {
 	File string
 	Line int    // from 1
@@ -24,21 +24,23 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s; %s", p.File, p.Line, oneLine(p.What), oneLine(p.Mend))
 }
 
-// problems collects the problems of one file.
-type problems struct {
-	file  string
-	found []Problem
+// Problems collects the problems of one file.
+type Problems struct {
+	File  string // its name in errors
+	Types Types  // the types that the file decodes to
+	Found []Problem
 }
 
-func (p *problems) add(line int, what, mend string) {
-	p.found = append(p.found, Problem{File: p.file, Line: max(line, 1), What: what, Mend: mend})
+// Add adds a problem at a line, from 1.
+func (p *Problems) Add(line int, what, mend string) {
+	p.Found = append(p.Found, Problem{File: p.File, Line: max(line, 1), What: what, Mend: mend})
 }
 
-// err returns the problems joined into one error and sorted by line, or nil if there are none.
-func (p *problems) err() error {
-	slices.SortStableFunc(p.found, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	all := make([]error, len(p.found))
-	for i, problem := range p.found {
+// Err returns the problems joined into one error and sorted by line, or nil if there are none.
+func (p *Problems) Err() error {
+	slices.SortStableFunc(p.Found, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	all := make([]error, len(p.Found))
+	for i, problem := range p.Found {
 		all[i] = problem
 	}
 	return errors.Join(all...)
@@ -55,8 +57,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// choose suggests valid words: a similar one, if there is one, and all of them.
-func choose(word, kind string, known []string) string {
+// Choose suggests valid words: a similar one, if there is one, and all of them.
+func Choose(word, kind string, known []string) string {
 	sorted := slices.Sorted(slices.Values(known))
 	sorted = slices.DeleteFunc(sorted, func(name string) bool { return name == "" }) // from manifests that did not decode
 	if len(sorted) == 0 {
@@ -70,4 +72,12 @@ func choose(word, kind string, known []string) string {
 		return fmt.Sprintf("%s (%s)", question, all)
 	}
 	return all
+}
+
+// Unknown describes a key that is not among those known. It suggests a similar one before mend.
+func Unknown(kind, key string, known []string, mend string) (what, mended string) {
+	if question := suggest.DidYouMean(key, known); question != "" {
+		mend = question + " (" + mend + ")"
+	}
+	return fmt.Sprintf("unknown %s %s", kind, key), mend
 }

@@ -1,4 +1,4 @@
-package scenario
+package specfile
 
 import (
 	"strings"
@@ -12,16 +12,16 @@ import (
 func items(documents []*yaml.Node) []*yaml.Node {
 	var all []*yaml.Node
 	for _, document := range documents {
-		at := position{document}
-		kind, isList := strings.CutSuffix(at.text("kind"), "List")
-		_, list := at.find("items")
+		at := Position{document}
+		kind, isList := strings.CutSuffix(at.Text("kind"), "List")
+		_, list := at.Find("items")
 		if !isList || list.Kind != yaml.SequenceNode {
 			all = append(all, document)
 			continue
 		}
 		for _, item := range list.Content {
-			if item = resolve(item); kind != "" && item.Kind == yaml.MappingNode && (position{item}).text("kind") == "" {
-				item.Content = append(item.Content, text("kind"), text(kind), text("apiVersion"), text(at.text("apiVersion")))
+			if item = Resolve(item); kind != "" && item.Kind == yaml.MappingNode && (Position{item}).Text("kind") == "" {
+				item.Content = append(item.Content, text("kind"), text(kind), text("apiVersion"), text(at.Text("apiVersion")))
 			}
 			all = append(all, item)
 		}
