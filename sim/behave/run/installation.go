@@ -1,0 +1,343 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/subject"
+)
+
+const (
+	// livePatience is how long a controller may take to serve a change.
+	livePatience = 30 * time.Second
+	// stopPatience is how long a controller may take to end by itself.
+	stopPatience = 20 * time.Second
+	// keptRecords is how many of the requests that pods receive are kept until they are read.
+	keptRecords = 4096
+	// steady is how many new connections in a row must show that a change is live.
+	steady = 3
+	// rotations is how often the sentinel changes before everything written earlier counts as live.
+	// A controller may read a change of the sentinel before an earlier change of another kind,
+	// because it watches each kind by itself. The second change is written after the controller
+	// has served the first one, so long after everything else.
+	rotations = 2
+)
+
+// The sentinel is an ingress whose pod is replaced after other changes. When the new pod answers,
+// the controller has processed them.
+const (
+	sentinel     = "windtunnel-sentinel" // the namespace, the ingress and the service
+	sentinelHost = "windtunnel-sentinel.invalid"
+)
+
+// installation is a running controller with its cluster.
+type installation struct {
+	instance driver.Instance
+	client   *cluster.Client
+	workers  *probe.Workers
+	dir      string
+	log      *os.File
+	cancel   context.CancelFunc // ends the probes
+	turn     int                // of the sentinel's pods
+
+	configMap types.NamespacedName // the controller's
+	base      map[string]string    // its data before the first case
+	seen      int                  // the last record of the fleet that was read
+	config    map[string]string    // its data now
+}
+
+// open starts a controller with these flags and ConfigMap.
+func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap types.NamespacedName, dir string) (_ *installation, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.Create(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	log := event.NewLog(file, time.Now())
+	instance, err := d.Prepare(ctx, s, driver.Options{Dir: dir, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, configMap: configMap}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, i.close(ctx))
+		}
+	}()
+	if fleet, ok := instance.Pods().(backend.ScriptedFleet); ok {
+		fleet.Record(keptRecords)
+	}
+	if i.client, err = cluster.New(instance.API()); err != nil {
+		return nil, err
+	}
+	if err = i.createSentinel(ctx); err != nil {
+		return nil, err
+	}
+	if err = instance.Launch(ctx); err != nil {
+		return nil, err
+	}
+	if err = i.readConfig(ctx); err != nil {
+		return nil, err
+	}
+	watching, cancel := context.WithCancel(ctx)
+	i.cancel = cancel
+	i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Master)
+	return i, i.live(ctx)
+}
+
+// close ends the controller and everything that belongs to it.
+func (i *installation) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+	defer cancel()
+	i.cancel()
+	if i.workers != nil {
+		<-i.workers.Done()
+	}
+	return errors.Join(i.instance.Stop(ctx), i.log.Close())
+}
+
+// put creates or replaces objects, in their order.
+func (i *installation) put(ctx context.Context, objects ...runtime.Object) error {
+	for _, typed := range objects {
+		object, err := cluster.Object(typed)
+		if err != nil {
+			return err
+		}
+		if _, err := i.client.Put(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readConfig reads the data that the driver gave to the controller's ConfigMap.
+func (i *installation) readConfig(ctx context.Context) error {
+	api, err := kubernetes.NewForConfig(i.instance.API())
+	if err != nil {
+		return err
+	}
+	found, err := api.CoreV1().ConfigMaps(i.configMap.Namespace).Get(ctx, i.configMap.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read the ConfigMap of the controller: %w", err)
+	}
+	i.base, i.config = found.Data, found.Data
+	return nil
+}
+
+// oneWorker makes nginx run a single worker, so that a change that one connection has seen is seen
+// by all.
+var oneWorker = map[string]string{"worker-processes": "1"}
+
+// configure gives the controller's ConfigMap the keys of its driver and these.
+func (i *installation) configure(ctx context.Context, config map[string]string) error {
+	data := maps.Clone(oneWorker)
+	maps.Copy(data, i.base)
+	maps.Copy(data, config)
+	if maps.Equal(data, i.config) {
+		return nil
+	}
+	i.config = data
+	return i.put(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
+}
+
+// reachable are annotations that let the sentinel answer whatever the ConfigMap of a case says.
+var reachable = map[string]string{
+	"nginx.ingress.kubernetes.io/ssl-redirect":           "false",
+	"nginx.ingress.kubernetes.io/force-ssl-redirect":     "false",
+	"nginx.ingress.kubernetes.io/enable-global-auth":     "false",
+	"nginx.ingress.kubernetes.io/whitelist-source-range": "0.0.0.0/0,::/0",
+	"nginx.ingress.kubernetes.io/denylist-source-range":  "192.0.2.1/32", // nobody (RFC 5737)
+}
+
+func (i *installation) createSentinel(ctx context.Context) error {
+	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable}
+	pathType := networkingv1.PathTypePrefix
+	if err := i.put(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sentinel}},
+		&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: corpus.IngressClass}, Spec: networkingv1.IngressClassSpec{Controller: corpus.ControllerName}},
+		&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}},
+	); err != nil {
+		return err
+	}
+	if _, err := i.rotate(ctx); err != nil {
+		return err
+	}
+	return i.put(ctx, &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{
+		IngressClassName: new(corpus.IngressClass),
+		Rules: []networkingv1.IngressRule{{Host: sentinelHost, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+			Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
+				Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
+			}}},
+		}}}},
+	}})
+}
+
+// rotate replaces the sentinel's pod and returns the name of the new one.
+func (i *installation) rotate(ctx context.Context) (string, error) {
+	i.turn++
+	name := fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn)
+	pod, err := i.instance.Pods().Start(name, sentinel+"/"+sentinel)
+	if err != nil {
+		return "", err
+	}
+	if err := pod.Ready(); err != nil {
+		return "", err
+	}
+	return name, i.put(ctx, endpoints(sentinel, sentinel, []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(pod.Addr().Port()))}}, pod))
+}
+
+// live returns when the controller serves everything that was written before the call.
+func (i *installation) live(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("not within %v", livePatience))
+	defer cancel()
+	for range rotations {
+		old := fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn)
+		name, err := i.rotate(ctx)
+		if err != nil {
+			return err
+		}
+		if err := i.answers(ctx, name); err != nil {
+			return err
+		}
+		if pod, ok := i.instance.Pods().Get(old); ok {
+			pod.Terminate(0)
+		}
+	}
+	_, err := i.workers.Await(ctx, oneGeneration)
+	return err
+}
+
+// generation returns the generation of the workers that accept connections.
+func (i *installation) generation() int {
+	newest := 0
+	for _, worker := range i.workers.Alive() {
+		newest = max(newest, worker.Generation)
+	}
+	return newest
+}
+
+// oneGeneration reports whether all workers that accept connections are of one generation.
+func oneGeneration(alive []probe.Worker) bool {
+	generation := -1
+	for _, worker := range alive {
+		if worker.State != event.Active {
+			continue
+		}
+		if generation >= 0 && worker.Generation != generation {
+			return false
+		}
+		generation = worker.Generation
+	}
+	return generation >= 0
+}
+
+// answers returns when a pod answers at the sentinel's host, over several new connections in a row.
+func (i *installation) answers(ctx context.Context, pod string) error {
+	client := &http.Client{
+		Timeout: 5 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return i.dial(ctx)
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	seen, last := 0, errors.New("none yet")
+	for {
+		got, err := sentinelPod(ctx, client)
+		switch {
+		case err == nil && got == pod:
+			if seen++; seen == steady {
+				return nil
+			}
+			continue
+		case err == nil:
+			last = fmt.Errorf("from pod %s", got)
+		case ctx.Err() == nil:
+			last = err
+		}
+		seen = 0
+		select {
+		case <-ticker.C:
+		case <-i.instance.Died():
+			return i.instance.Err()
+		case <-ctx.Done():
+			return fmt.Errorf("the controller does not serve the last change: %w; the last answer: %w", context.Cause(ctx), last)
+		}
+	}
+}
+
+// dial connects to nginx, and sends a PROXY header if the controller's ConfigMap asks for one.
+func (i *installation) dial(ctx context.Context) (net.Conn, error) {
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", i.instance.Address().String())
+	if err != nil || i.config["use-proxy-protocol"] != "true" {
+		return connection, err
+	}
+	header := proxyproto.HeaderProxyFromAddrs(1, connection.LocalAddr(), connection.RemoteAddr())
+	if _, err := header.WriteTo(connection); err != nil {
+		return nil, errors.Join(err, connection.Close())
+	}
+	return connection, nil
+}
+
+func sentinelPod(ctx context.Context, client *http.Client) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+sentinelHost+"/", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	io.Copy(io.Discard, response.Body)
+	if pod := response.Header.Get(backend.PodHeader); pod != "" {
+		return pod, nil
+	}
+	return "", fmt.Errorf("%s without the name of a pod", response.Status)
+}
+
+// endpoints returns the EndpointSlice of a service with these pods.
+func endpoints(namespace, service string, ports []discoveryv1.EndpointPort, pods ...backend.Pod) *discoveryv1.EndpointSlice {
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: service,
+			Labels: map[string]string{discoveryv1.LabelServiceName: service, discoveryv1.LabelManagedBy: "windtunnel.dev"},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{},
+		Ports:       ports,
+	}
+	for _, pod := range pods {
+		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{
+			Addresses:  []string{pod.Addr().Addr().String()},
+			Conditions: discoveryv1.EndpointConditions{Ready: new(true), Serving: new(true)},
+		})
+	}
+	return slice
+}
