@@ -162,21 +162,31 @@ func (i *installation) configure(ctx context.Context, config map[string]string) 
 		return nil
 	}
 	i.config = data
-	return i.put(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
+	return i.put(ctx, sentinelIngress(data), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
 }
 
-// reachable are annotations that let the sentinel answer whatever the ConfigMap of a case says.
-var reachable = map[string]string{
-	"nginx.ingress.kubernetes.io/ssl-redirect":           "false",
-	"nginx.ingress.kubernetes.io/force-ssl-redirect":     "false",
-	"nginx.ingress.kubernetes.io/enable-global-auth":     "false",
-	"nginx.ingress.kubernetes.io/whitelist-source-range": "0.0.0.0/0,::/0",
-	"nginx.ingress.kubernetes.io/denylist-source-range":  "192.0.2.1/32", // nobody (RFC 5737)
+// reachable returns the annotations that let the sentinel answer whatever the ConfigMap says. Those
+// of medium risk are left out unless they are needed, because the ConfigMap may forbid them.
+func reachable(config map[string]string) map[string]string {
+	annotations := map[string]string{"ssl-redirect": "false", "enable-global-auth": "false"}
+	for key, value := range map[string]string{
+		"force-ssl-redirect":     "false",
+		"whitelist-source-range": "0.0.0.0/0,::/0",
+		"denylist-source-range":  "192.0.2.1/32", // nobody (RFC 5737)
+	} {
+		if config[key] != "" {
+			annotations[key] = value
+		}
+	}
+	prefixed := map[string]string{}
+	for key, value := range annotations {
+		prefixed["nginx.ingress.kubernetes.io/"+key] = value
+	}
+	return prefixed
 }
 
 func (i *installation) createSentinel(ctx context.Context) error {
-	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable}
-	pathType := networkingv1.PathTypePrefix
+	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel}
 	if err := i.put(ctx,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sentinel}},
 		&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: corpus.IngressClass}, Spec: networkingv1.IngressClassSpec{Controller: corpus.ControllerName}},
@@ -187,14 +197,21 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	if _, err := i.rotate(ctx); err != nil {
 		return err
 	}
-	return i.put(ctx, &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{
+	return i.put(ctx, sentinelIngress(i.config))
+}
+
+// sentinelIngress returns the sentinel's ingress for a ConfigMap of the controller.
+func sentinelIngress(config map[string]string) *networkingv1.Ingress {
+	pathType := networkingv1.PathTypePrefix
+	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable(config)}
+	return &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{
 		IngressClassName: new(corpus.IngressClass),
 		Rules: []networkingv1.IngressRule{{Host: sentinelHost, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
 			Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
 				Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
 			}}},
 		}}}},
-	}})
+	}}
 }
 
 // rotate replaces the sentinel's pod and returns the name of the new one.
