@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Outcome is how a case ended.
@@ -29,6 +30,8 @@ type Result struct {
 	Outcome  Outcome   `json:"outcome"`
 	Reason   string    `json:"reason,omitempty"` // why it was skipped or is void; of a difference, the row that admits it
 	Failures []Failure `json:"failures,omitempty"`
+	// Took is how long the steps of the case took, in nanoseconds.
+	Took time.Duration `json:"took,omitempty"`
 }
 
 // Record is what a run recorded of one step: exchanges of a request, or a change.

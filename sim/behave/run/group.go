@@ -13,11 +13,12 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// A group is a list of cases with the same flags: one subject runs them all. Within it, cases with
-// the same ConfigMap share batches.
+// A group is a list of cases with the same flags: each installation runs cases of one group. Within
+// it, cases with the same ConfigMap share batches.
 type group struct {
-	flags   map[string]string
-	batches []batch
+	flags         map[string]string
+	batches       []batch // that wait for an installation
+	installations int     // that run batches of the group now
 }
 
 // A batch is a list of cases that are applied together, because none of them can affect the answers
@@ -27,33 +28,37 @@ type batch struct {
 	cases  []*behave.Case
 }
 
+// halves divides a batch of at least two cases.
+func (b batch) halves() []batch {
+	half := len(b.cases) / 2
+	return []batch{{b.config, b.cases[:half]}, {b.config, b.cases[half:]}}
+}
+
 // grouped divides the cases into groups and batches. Groups are in the order of their first case,
 // batches as well.
-func grouped(cases []*behave.Case) []group {
-	var groups []group
-	byFlags := map[string]int{}
-	open := map[string][]*claims{} // by flags and config: what the batches of that config claim
-	index := map[string][]int{}
+func grouped(cases []*behave.Case) []*group {
+	var groups []*group
+	byFlags := map[string]*group{}
+	taken := map[*group][]*claims{} // what the cases of each batch claim
 	for _, c := range cases {
 		flags := canonical(c.Flags)
-		g, known := byFlags[flags]
-		if !known {
-			g = len(groups)
+		g := byFlags[flags]
+		if g == nil {
+			g = &group{flags: c.Flags}
 			byFlags[flags] = g
-			groups = append(groups, group{flags: c.Flags})
+			groups = append(groups, g)
 		}
-		key := flags + "\x00" + canonical(c.Config)
 		wanted := claimsOf(c)
-		i := slices.IndexFunc(open[key], func(taken *claims) bool { return !taken.overlaps(wanted) })
-		if i < 0 {
-			open[key] = append(open[key], &claims{})
-			index[key] = append(index[key], len(groups[g].batches))
-			groups[g].batches = append(groups[g].batches, batch{config: c.Config})
-			i = len(open[key]) - 1
+		i := 0
+		for i < len(g.batches) && (!maps.Equal(g.batches[i].config, c.Config) || taken[g][i].overlaps(wanted)) {
+			i++
 		}
-		open[key][i].add(wanted)
-		b := &groups[g].batches[index[key][i]]
-		b.cases = append(b.cases, c)
+		if i == len(g.batches) {
+			g.batches = append(g.batches, batch{config: c.Config})
+			taken[g] = append(taken[g], &claims{})
+		}
+		taken[g][i].add(wanted)
+		g.batches[i].cases = append(g.batches[i].cases, c)
 	}
 	return groups
 }
@@ -69,7 +74,7 @@ func canonical(settings map[string]string) string {
 
 // claims are what a case has for itself in a cluster.
 type claims struct {
-	everything bool // an ingress without a host, or a change of the ConfigMap, affects all others
+	everything bool // it affects all others: an ingress without a host, or a change of the ConfigMap
 	hosts      []string
 	namespaces []string
 }
@@ -77,7 +82,7 @@ type claims struct {
 // claimsOf returns the claims of a case.
 func claimsOf(c *behave.Case) claims {
 	all := claims{namespaces: []string{Namespace(c)}}
-	all.everything = slices.ContainsFunc(c.Steps, func(s behave.Step) bool { return s.Config != nil || s.Expect.Reload != nil })
+	all.everything = slices.ContainsFunc(c.Steps, func(s behave.Step) bool { return s.Config != nil })
 	for _, manifest := range c.Manifests {
 		if namespace := manifest.Object.GetNamespace(); namespace != "" {
 			all.namespaces = append(all.namespaces, namespace)

@@ -39,18 +39,20 @@ const (
 	keptRecords = 4096
 	// steady is how many new connections in a row must show that a change is live.
 	steady = 3
-	// rotations is how often the sentinel changes before everything written earlier counts as live.
-	// A controller may read a change of the sentinel before an earlier change of another kind,
-	// because it watches each kind by itself. The second change is written after the controller
-	// has served the first one, so long after everything else.
-	rotations = 2
+	// pollInterval is how often each worker of ingress-nginx looks for new endpoints.
+	pollInterval = time.Second
 )
 
-// The sentinel is an ingress whose pod is replaced after other changes. When the new pod answers,
-// the controller has processed them.
+// sentinel is the name of an ingress, its service and their namespace. They change after other
+// changes. When a change of them is served, the controller has processed the others.
+const sentinel = "windtunnel-sentinel"
+
+// loudness says how a change of the sentinel may be made.
+type loudness bool
+
 const (
-	sentinel     = "windtunnel-sentinel" // the namespace, the ingress and the service
-	sentinelHost = "windtunnel-sentinel.invalid"
+	noisy loudness = false // with a reload, which is faster
+	quiet loudness = true  // with endpoints only, so that the number of reloads tells what else did
 )
 
 // installation is a running controller with its cluster.
@@ -62,6 +64,7 @@ type installation struct {
 	log      *os.File
 	cancel   context.CancelFunc // ends the probes
 	turn     int                // of the sentinel's pods
+	moves    int                // of the sentinel's host
 
 	configMap types.NamespacedName // the controller's
 	base      map[string]string    // its data before the first case
@@ -69,7 +72,7 @@ type installation struct {
 	config    map[string]string    // its data now
 }
 
-// open starts a controller with these flags and ConfigMap.
+// open starts a controller, with the ConfigMap that its driver gives it.
 func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap types.NamespacedName, dir string) (_ *installation, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	watching, cancel := context.WithCancel(ctx)
 	i.cancel = cancel
 	i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Master)
-	return i, i.live(ctx)
+	return i, nil
 }
 
 // close ends the controller and everything that belongs to it.
@@ -162,7 +165,7 @@ func (i *installation) configure(ctx context.Context, config map[string]string) 
 		return nil
 	}
 	i.config = data
-	return i.put(ctx, sentinelIngress(data), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
+	return i.put(ctx, i.sentinelIngress(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
 }
 
 // reachable returns the annotations that let the sentinel answer whatever the ConfigMap says. Those
@@ -194,59 +197,114 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	if _, err := i.rotate(ctx); err != nil {
+	if err := i.rotate(ctx); err != nil {
 		return err
 	}
-	return i.put(ctx, sentinelIngress(i.config))
+	return i.move(ctx)
 }
 
-// sentinelIngress returns the sentinel's ingress for a ConfigMap of the controller.
-func sentinelIngress(config map[string]string) *networkingv1.Ingress {
+// host is the sentinel's host.
+func (i *installation) host() string { return fmt.Sprintf("%s-%d.invalid", sentinel, i.moves) }
+
+// move gives the sentinel another host, which needs a reload.
+func (i *installation) move(ctx context.Context) error {
+	i.moves++
+	return i.put(ctx, i.sentinelIngress())
+}
+
+// sentinelIngress returns the sentinel's ingress, for the controller's current ConfigMap.
+func (i *installation) sentinelIngress() *networkingv1.Ingress {
 	pathType := networkingv1.PathTypePrefix
-	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable(config)}
-	return &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{
-		IngressClassName: new(corpus.IngressClass),
-		Rules: []networkingv1.IngressRule{{Host: sentinelHost, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
-			Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
-				Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
-			}}},
-		}}}},
-	}}
+	return &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable(i.config)},
+		Spec: networkingv1.IngressSpec{
+			IngressClassName: new(corpus.IngressClass),
+			Rules: []networkingv1.IngressRule{{Host: i.host(), IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+				Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
+					Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
+				}}},
+			}}}},
+		},
+	}
 }
 
-// rotate replaces the sentinel's pod and returns the name of the new one.
-func (i *installation) rotate(ctx context.Context) (string, error) {
+// pod is the name of the sentinel's pod.
+func (i *installation) pod() string { return fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn) }
+
+// rotate replaces the sentinel's pod.
+func (i *installation) rotate(ctx context.Context) error {
 	i.turn++
-	name := fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn)
-	pod, err := i.instance.Pods().Start(name, sentinel+"/"+sentinel)
+	pod, err := i.instance.Pods().Start(i.pod(), sentinel+"/"+sentinel)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := pod.Ready(); err != nil {
-		return "", err
+		return err
 	}
-	return name, i.put(ctx, endpoints(sentinel, sentinel, []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(pod.Addr().Port()))}}, pod))
+	return i.put(ctx, endpoints(sentinel, sentinel, []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(pod.Addr().Port()))}}, pod))
 }
 
 // live returns when the controller serves everything that was written before the call.
-func (i *installation) live(ctx context.Context) error {
+//
+// The sentinel changes twice. A controller may read the first change before an earlier change of
+// another kind, because it watches each kind by itself. The second change is written when the first
+// one is served, so long after everything else. It is always one of endpoints: a worker that has it
+// has all endpoints that the controller knew then.
+func (i *installation) live(ctx context.Context, how loudness) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("not within %v", livePatience))
 	defer cancel()
-	for range rotations {
-		old := fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn)
-		name, err := i.rotate(ctx)
-		if err != nil {
-			return err
-		}
-		if err := i.answers(ctx, name); err != nil {
-			return err
-		}
-		if pod, ok := i.instance.Pods().Get(old); ok {
-			pod.Terminate(0)
+	first := i.relocate
+	if how == quiet {
+		first = i.renew
+	}
+	if err := first(ctx); err != nil {
+		return err
+	}
+	if err := i.renew(ctx); err != nil {
+		return err
+	}
+	if i.config["worker-processes"] != oneWorker["worker-processes"] {
+		select { // one worker has the change; the others have it after their next poll
+		case <-time.After(pollInterval + pollInterval/10):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 	_, err := i.workers.Await(ctx, oneGeneration)
 	return err
+}
+
+// relocate gives the sentinel another host, and returns when that answers.
+func (i *installation) relocate(ctx context.Context) error {
+	if err := i.move(ctx); err != nil {
+		return err
+	}
+	return i.answers(ctx)
+}
+
+// renew replaces the sentinel's pod, and ends the old one when the new one answers.
+func (i *installation) renew(ctx context.Context) error {
+	old := i.pod()
+	if err := i.rotate(ctx); err != nil {
+		return err
+	}
+	if err := i.answers(ctx); err != nil {
+		return err
+	}
+	if pod, ok := i.instance.Pods().Get(old); ok {
+		pod.Terminate(0)
+	}
+	return nil
+}
+
+// ended reports whether the controller has ended by itself.
+func (i *installation) ended() bool {
+	select {
+	case <-i.instance.Died():
+		return true
+	default:
+		return false
+	}
 }
 
 // generation returns the generation of the workers that accept connections.
@@ -273,8 +331,9 @@ func oneGeneration(alive []probe.Worker) bool {
 	return generation >= 0
 }
 
-// answers returns when a pod answers at the sentinel's host, over several new connections in a row.
-func (i *installation) answers(ctx context.Context, pod string) error {
+// answers returns when the sentinel's pod answers at its host, over several new connections in a
+// row.
+func (i *installation) answers(ctx context.Context) error {
 	client := &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -286,9 +345,9 @@ func (i *installation) answers(ctx context.Context, pod string) error {
 	defer ticker.Stop()
 	seen, last := 0, errors.New("none yet")
 	for {
-		got, err := sentinelPod(ctx, client)
+		got, err := i.ask(ctx, client)
 		switch {
-		case err == nil && got == pod:
+		case err == nil && got == i.pod():
 			if seen++; seen == steady {
 				return nil
 			}
@@ -322,8 +381,9 @@ func (i *installation) dial(ctx context.Context) (net.Conn, error) {
 	return connection, nil
 }
 
-func sentinelPod(ctx context.Context, client *http.Client) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+sentinelHost+"/", nil)
+// ask sends a request to the sentinel and returns the pod that answers.
+func (i *installation) ask(ctx context.Context, client *http.Client) (pod string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.host()+"/", nil)
 	if err != nil {
 		return "", err
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,10 +52,10 @@ func Do(ctx context.Context, o Options) ([]behave.Result, error) {
 			able = append(able, c)
 		}
 	}
-	jobs, ctx := errgroup.WithContext(ctx)
-	jobs.SetLimit(max(o.Installations, 1))
-	for i, g := range grouped(able) {
-		jobs.Go(func() error { return r.group(ctx, i, g) })
+	r.queue = newQueue(able)
+	var jobs errgroup.Group
+	for range max(o.Installations, 1) {
+		jobs.Go(func() error { return r.work(ctx) })
 	}
 	err := jobs.Wait()
 	var all []behave.Result
@@ -71,7 +71,9 @@ func Do(ctx context.Context, o Options) ([]behave.Result, error) {
 
 type runner struct {
 	Options
+	queue   *queue
 	mu      sync.Mutex
+	opened  int // installations
 	results map[*behave.Case]behave.Result
 }
 
@@ -94,50 +96,77 @@ func (r *runner) conclude(c *behave.Case, result behave.Result) {
 	}
 }
 
-// group runs the cases of a group in one installation. A batch that cannot be served as a whole is
-// divided, until the case that is to blame is alone.
-func (r *runner) group(ctx context.Context, number int, g group) error {
-	s := r.Subject
-	s.Flags = maps.Clone(s.Flags)
-	if s.Flags == nil {
-		s.Flags = map[string]string{}
+// work runs batches, in one installation after another, until none is left. The error joins why
+// installations could not be ended; they do not keep others from running.
+func (r *runner) work(ctx context.Context) error {
+	var trouble error
+	for ctx.Err() == nil {
+		g := r.queue.claim()
+		if g == nil {
+			return trouble
+		}
+		trouble = errors.Join(trouble, r.install(ctx, g))
+		r.queue.release(g)
 	}
-	maps.Copy(s.Flags, g.flags)
-	in, err := open(ctx, r.Driver, s, r.ConfigMap, filepath.Join(r.Dir, fmt.Sprintf("installation-%03d", number)))
+	return errors.Join(trouble, context.Cause(ctx))
+}
+
+// install runs batches of a group in a new installation, until none is left or the installation is
+// broken. A batch that cannot be served as a whole is divided, until the case that is to blame is
+// alone.
+func (r *runner) install(ctx context.Context, g *group) error {
+	in, err := open(ctx, r.Driver, r.subject(g.flags), r.ConfigMap, r.nextDir())
 	if err != nil {
-		return r.voidAll(ctx, g.batches, fmt.Errorf("the controller did not start: %w", err))
+		r.voidAll(ctx, r.queue.abandon(g), fmt.Errorf("the controller did not start: %w", err))
+		return nil
 	}
-	waiting := g.batches
-	for len(waiting) > 0 && err == nil {
-		b := waiting[0]
-		waiting = waiting[1:]
+	for broken := false; !broken && ctx.Err() == nil; {
+		b, ok := r.queue.next(g)
+		if !ok {
+			break
+		}
 		reason, left := r.batch(ctx, in, b)
 		switch {
-		case ctx.Err() != nil:
-			err = context.Cause(ctx)
-		case left != nil:
-			err = fmt.Errorf("the objects of cases could not be removed: %w", left)
-		case reason == nil:
+		case reason == nil || ctx.Err() != nil:
 		case len(b.cases) == 1:
 			r.conclude(b.cases[0], behave.Voided(b.cases[0], reason.Error()))
 		default:
-			half := len(b.cases) / 2
-			waiting = slices.Insert(waiting, 0, batch{b.config, b.cases[:half]}, batch{b.config, b.cases[half:]})
+			r.queue.putBack(g, b.halves())
 		}
+		broken = left != nil || in.ended()
 	}
-	return errors.Join(err, in.close(ctx))
+	if err := in.close(ctx); err != nil {
+		return fmt.Errorf("%s: %w", in.dir, err)
+	}
+	return nil
 }
 
-func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) error {
+// subject returns the subject with the flags of a group.
+func (r *runner) subject(flags map[string]string) subject.Subject {
+	s := r.Subject
+	s.Flags = map[string]string{}
+	maps.Copy(s.Flags, r.Subject.Flags)
+	maps.Copy(s.Flags, flags)
+	return s
+}
+
+// nextDir returns the folder for the logs of the next installation.
+func (r *runner) nextDir() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened++
+	return filepath.Join(r.Dir, fmt.Sprintf("installation-%03d", r.opened))
+}
+
+func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return // they are void because the run ended
 	}
 	for _, b := range batches {
 		for _, c := range b.cases {
 			r.conclude(c, behave.Voided(c, reason.Error()))
 		}
 	}
-	return nil
 }
 
 // batch runs the cases of a batch. unasked says why none of them could be asked, and left why some
@@ -160,11 +189,10 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 		}
 	}
 	config := maps.Clone(b.config)
-	for key, value := range config {
-		for _, s := range stays {
-			value = s.addresses(value)
+	for _, s := range stays {
+		for key, value := range config {
+			config[key] = s.addresses(value)
 		}
-		config[key] = value
 	}
 	if err := in.configure(ctx, config); err != nil {
 		return err, nil
@@ -174,11 +202,17 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 			return err, nil
 		}
 	}
-	if err := in.live(ctx); err != nil {
+	if err := in.live(ctx, noisy); err != nil {
 		return err, nil
 	}
 	for _, s := range stays {
-		r.conclude(s.Case, s.run(ctx, r.Bundled))
+		began := time.Now()
+		result := s.run(ctx, r.Bundled)
+		if ctx.Err() != nil {
+			return nil, nil // what was recorded is not complete
+		}
+		result.Took = time.Since(began)
+		r.conclude(s.Case, result)
 	}
 	return nil, nil
 }

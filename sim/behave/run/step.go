@@ -52,7 +52,11 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 		return made, nil
 	}
 	if err == nil {
-		err = s.in.live(ctx)
+		how := noisy
+		if step.Expect.Reload != nil || step.Bundled != nil && step.Bundled.Reload != nil {
+			how = quiet
+		}
+		err = s.in.live(ctx, how)
 	}
 	made.Reloads = s.in.generation() - before
 	return made, err
