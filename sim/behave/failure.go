@@ -23,15 +23,21 @@ type Failure struct {
 //
 //	cases/x.yaml:12: GET http://shop.example/: status is 404, want 200
 func (f Failure) Error() string {
-	step := f.Step
-	if f.Answer > 0 && f.Answers > 1 {
-		step += fmt.Sprintf(" (answer %d of %d", f.Answer, f.Answers)
-		if f.Others > 0 {
-			step += fmt.Sprintf(", and %s", plural.Of(f.Others, "other"))
-		}
-		step += ")"
+	return fmt.Sprintf("%s:%d: %s: %s is %s, want %s", f.File, f.Line, f.Action(), f.Field, f.Got, f.Want)
+}
+
+// Action returns the step and, of several answers, which one failed:
+//
+//	GET http://shop.example/ (answer 2 of 20, and 3 others)
+func (f Failure) Action() string {
+	if f.Answer == 0 || f.Answers < 2 {
+		return f.Step
 	}
-	return fmt.Sprintf("%s:%d: %s: %s is %s, want %s", f.File, f.Line, step, f.Field, f.Got, f.Want)
+	others := ""
+	if f.Others > 0 {
+		others = ", and " + plural.Of(f.Others, "other")
+	}
+	return fmt.Sprintf("%s (answer %d of %d%s)", f.Step, f.Answer, f.Answers, others)
 }
 
 // action returns the request line of a step, or its change.
