@@ -246,7 +246,7 @@ func (c *checker) differs() {
 	case !ok || row == "":
 		c.addProblem(fmt.Sprintf("differs: %q names no row of docs/compat.md", c.Differs), "write "+DifferencesPrefix+"ROW", path...)
 	case c.known.Differences != nil && !slices.Contains(c.known.Differences, row):
-		what, mend := specfile.Unknown("row", row, c.known.Differences, fmt.Sprintf(`begin its row there with <a id="%s"></a>`, row))
+		what, mend := specfile.Unknown("row", row, c.known.Differences, "a row has a name if it begins with <a id=NAME></a>")
 		c.addProblem("differs: "+what+" of docs/compat.md", mend, path...)
 	}
 }

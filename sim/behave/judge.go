@@ -184,21 +184,55 @@ func (j *judge) lines(log string, want *Lines, lines []string, unknown bool) {
 		return
 	}
 	field := "number of lines in the " + log
-	matching := lines
 	if want.Matches != "" {
 		field += " that match /" + want.Matches + "/"
-		pattern, err := regexp.Compile(want.Matches)
-		if err != nil {
-			j.fail(field, "unknown", err.Error())
-			return
+	}
+	matching, err := want.matching(lines)
+	if err != nil {
+		j.fail(field, "unknown", err.Error())
+		return
+	}
+	if wanted := want.count().unmet(matching); wanted != "" {
+		j.fail(field, strconv.Itoa(matching), wanted)
+	}
+}
+
+// matching returns how many lines match.
+func (l Lines) matching(lines []string) (int, error) {
+	pattern, err := regexp.Compile(l.Matches)
+	if err != nil {
+		return 0, err
+	}
+	matching := 0
+	for _, line := range lines {
+		if pattern.MatchString(line) {
+			matching++
 		}
-		matching = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !pattern.MatchString(line) })
 	}
-	count := want.Count
-	if count == nil {
-		count = &Count{Min: new(1)}
+	return matching, nil
+}
+
+// count returns how many lines must match.
+func (l Lines) count() Count {
+	if l.Count == nil {
+		return Count{Min: new(1)}
 	}
-	if wanted := count.unmet(len(matching)); wanted != "" {
-		j.fail(field, strconv.Itoa(len(matching)), wanted)
+	return *l.Count
+}
+
+// Settled reports whether further lines cannot change whether the condition holds. The condition of
+// nil is settled.
+func (l *Lines) Settled(lines []string) bool {
+	if l == nil {
+		return true
 	}
+	matching, err := l.matching(lines)
+	want := l.count()
+	switch {
+	case err != nil:
+		return true
+	case want.Max != nil:
+		return matching > *want.Max
+	}
+	return want.unmet(matching) == ""
 }

@@ -63,13 +63,16 @@ type installation struct {
 	dir      string
 	log      *os.File
 	cancel   context.CancelFunc // ends the probes
-	turn     int                // of the sentinel's pods
-	moves    int                // of the sentinel's host
+	// reloadsAlways says that changes of endpoints need a reload, too, so that reloads tell nothing.
+	reloadsAlways bool
+	turn          int // of the sentinel's pods
+	moves         int // of the sentinel's host
 
 	configMap types.NamespacedName // the controller's
 	base      map[string]string    // its data before the first case
 	seen      int                  // the last record of the fleet that was read
 	config    map[string]string    // its data now
+	ipv6      bool                 // whether nginx listens on IPv6 as well, where the driver restricts it to IPv4
 }
 
 // open starts a controller, with the ConfigMap that its driver gives it.
@@ -86,7 +89,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, configMap: configMap}
+	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, configMap: configMap, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close(ctx))
@@ -156,10 +159,20 @@ func (i *installation) readConfig(ctx context.Context) error {
 // by all.
 var oneWorker = map[string]string{"worker-processes": "1"}
 
+// Drivers on this machine restrict nginx to one address.
+const (
+	bindAddress = "bind-address"
+	loopback    = "127.0.0.1"
+	loopback6   = "::1"
+)
+
 // configure gives the controller's ConfigMap the keys of its driver and these.
 func (i *installation) configure(ctx context.Context, config map[string]string) error {
 	data := maps.Clone(oneWorker)
 	maps.Copy(data, i.base)
+	if i.ipv6 && data[bindAddress] == loopback {
+		data[bindAddress] = loopback + "," + loopback6
+	}
 	maps.Copy(data, config)
 	if maps.Equal(data, i.config) {
 		return nil
@@ -331,16 +344,21 @@ func oneGeneration(alive []probe.Worker) bool {
 	return generation >= 0
 }
 
-// answers returns when the sentinel's pod answers at its host, over several new connections in a
-// row.
-func (i *installation) answers(ctx context.Context) error {
-	client := &http.Client{
+// visitor returns a client that sends each request over a new connection to nginx.
+func (i *installation) visitor() *http.Client {
+	return &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return i.dial(ctx)
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// answers returns when the sentinel's pod answers at its host, over several new connections in a
+// row.
+func (i *installation) answers(ctx context.Context) error {
+	client := i.visitor()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	seen, last := 0, errors.New("none yet")

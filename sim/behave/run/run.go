@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -194,6 +195,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 			config[key] = s.addresses(value)
 		}
 	}
+	in.ipv6 = slices.ContainsFunc(b.cases, usesIPv6)
 	if err := in.configure(ctx, config); err != nil {
 		return err, nil
 	}
@@ -215,6 +217,10 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 		r.conclude(s.Case, result)
 	}
 	return nil, nil
+}
+
+func usesIPv6(c *behave.Case) bool {
+	return slices.ContainsFunc(c.Steps, func(s behave.Step) bool { return s.IPv6 })
 }
 
 // run performs the steps of a case and judges them.

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -43,9 +44,13 @@ func (s *stay) step(ctx context.Context, step behave.Step) error {
 
 // change makes a change, and waits until it is live.
 func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, error) {
-	made := &behave.Change{LogsUnknown: true}
+	logs, err := s.in.followLogs(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	made := &behave.Change{LogsUnknown: logs == nil, ReloadsUnknown: s.in.reloadsAlways}
 	before := s.in.generation()
-	err := s.perform(ctx, step)
+	err = s.perform(ctx, step)
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		made.Rejected = status.Status().Message
@@ -58,7 +63,11 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 		}
 		err = s.in.live(ctx, how)
 	}
+	if err != nil {
+		return nil, err
+	}
 	made.Reloads = s.in.generation() - before
+	_, made.Errors, err = logs.collect(ctx)
 	return made, err
 }
 
@@ -96,6 +105,10 @@ func (s *stay) perform(ctx context.Context, step behave.Step) error {
 func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, error) {
 	var all []behave.Exchange
 	single := step.Request
+	logs, err := s.in.followLogs(ctx, step)
+	if err != nil {
+		return nil, err
+	}
 	rounds := 1
 	if !single.Together && !single.KeepAlive { // what pods receive is told apart by sending one request at a time
 		rounds, single.Times = max(single.Times, 1), 1
@@ -116,12 +129,22 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 		assign(exchanges, received)
 		all = append(all, exchanges...)
 	}
-	return all, nil
+	// What is expected of logs is expected of all exchanges together, so the last one may have all lines.
+	for i := range all {
+		all[i].LogsUnknown = logs == nil
+	}
+	last := &all[len(all)-1]
+	last.Access, last.Errors, err = logs.collect(ctx)
+	return all, err
 }
 
 // target is what the client of a case connects to.
 func (s *stay) target() ask.Target {
 	to := ask.Target{HTTP: s.in.instance.Address(), HTTPS: s.in.instance.TLS(), Certificates: map[string]tls.Certificate{}, NameOf: s.nameOf, Jars: s.jars}
+	if to.HTTP.Addr().IsLoopback() { // nginx listens on the loopback address of IPv6 as well
+		to.HTTP6 = netip.AddrPortFrom(netip.IPv6Loopback(), to.HTTP.Port())
+		to.HTTPS6 = netip.AddrPortFrom(netip.IPv6Loopback(), to.HTTPS.Port())
+	}
 	for name, certificate := range s.certificates {
 		to.Certificates[name] = certificate.Certificate
 	}
@@ -228,8 +251,5 @@ func assign(exchanges []behave.Exchange, received []backend.Received) {
 			Service: short(r.Service), Pod: short(r.Pod), At: r.At, Method: r.Method, Path: r.Path, Host: r.Host, Protocol: r.Protocol,
 			Header: r.Headers, Params: r.Params, Body: r.Body, SNI: r.SNI, ClientCertificate: r.ClientCertificate, Answered: answered,
 		})
-	}
-	for i := range exchanges {
-		exchanges[i].LogsUnknown = true
 	}
 }
