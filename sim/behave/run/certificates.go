@@ -25,9 +25,6 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// withoutSecret is the namespace of certificates that only clients have.
-const withoutSecret = "-"
-
 // defaultValidity is how long certificates are valid by default.
 const defaultValidity = 24 * time.Hour
 
@@ -150,7 +147,7 @@ func secrets(c *behave.Case, all map[string]issued) ([]*corev1.Secret, error) {
 	var made []*corev1.Secret
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		one := all[name]
-		if one.spec.Namespace == withoutSecret {
+		if one.spec.Namespace == behave.NoSecret {
 			continue
 		}
 		certificate, key, err := one.pems()
