@@ -38,7 +38,7 @@ func Line(w io.Writer, r behave.Result) error {
 	word := words[r.Outcome]
 	mark := report.Painter(w)(word.colour, word.word)
 	if len(r.Failures) == 0 {
-		_, err := fmt.Fprintf(w, "%s %s: %s\n", mark, r.File, report.PlainLine(r.Reason))
+		_, err := fmt.Fprintf(w, "%s %s: %s\n", mark, report.PlainLine(r.File), report.PlainLine(r.Reason))
 		return err
 	}
 	for i, failure := range r.Failures {

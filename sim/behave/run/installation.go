@@ -68,6 +68,7 @@ type installation struct {
 	turn          int // of the sentinel's pods
 	moves         int // of the sentinel's host
 
+	started   map[string]int       // how many pods were started, by service
 	configMap types.NamespacedName // the controller's
 	base      map[string]string    // its data before the first case
 	seen      int                  // the last record of the fleet that was read
@@ -89,7 +90,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, configMap: configMap, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
+	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close(ctx))

@@ -47,7 +47,6 @@ type service struct {
 	script          backend.Script
 	ports           []discoveryv1.EndpointPort
 	pods            []backend.Pod
-	started         int
 }
 
 func (s *service) key() string { return s.namespace + "/" + s.name }
@@ -180,8 +179,8 @@ func (s *stay) scale(ctx context.Context, of *service, replicas int) error {
 		gone, of.pods = append(gone, of.pods[last]), of.pods[:last]
 	}
 	for len(of.pods) < replicas {
-		of.started++
-		pod, err := s.fleet.StartScripted(fmt.Sprintf("%s-%d", of.key(), of.started), of.key(), of.script)
+		s.in.started[of.key()]++ // pods of an earlier stay may still be ending, so their names are taken
+		pod, err := s.fleet.StartScripted(fmt.Sprintf("%s-%d", of.key(), s.in.started[of.key()]), of.key(), of.script)
 		if err != nil {
 			return err
 		}
