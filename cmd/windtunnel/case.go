@@ -110,7 +110,10 @@ func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		},
 	})
 	progress.end()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the cases that were not run are void")
+	case err != nil:
 		fmt.Fprintln(stderr, "windtunnel:", err)
 	}
 	document := casereport.Of(casereport.Run{Subject: o.subject(), Driver: d.Name(), Start: began, Took: time.Since(began)}, cases, results)

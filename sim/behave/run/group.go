@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,6 +41,7 @@ func grouped(cases []*behave.Case) []*group {
 	var groups []*group
 	byFlags := map[string]*group{}
 	taken := map[*group][]*claims{} // what the cases of each batch claim
+	length := map[*group][]time.Duration{}
 	for _, c := range cases {
 		flags := canonical(c.Flags)
 		g := byFlags[flags]
@@ -50,17 +52,48 @@ func grouped(cases []*behave.Case) []*group {
 		}
 		wanted := claimsOf(c)
 		i := 0
-		for i < len(g.batches) && (!maps.Equal(g.batches[i].config, c.Config) || taken[g][i].overlaps(wanted)) {
+		for i < len(g.batches) && (!maps.Equal(g.batches[i].config, c.Config) || taken[g][i].overlaps(wanted) || length[g][i]+lengthOf(c) > longest) {
 			i++
 		}
 		if i == len(g.batches) {
 			g.batches = append(g.batches, batch{config: c.Config})
 			taken[g] = append(taken[g], &claims{})
+			length[g] = append(length[g], 0)
 		}
+		length[g][i] += lengthOf(c)
 		taken[g][i].add(wanted)
 		g.batches[i].cases = append(g.batches[i].cases, c)
 	}
 	return groups
+}
+
+// longest is about how long the steps of a batch may take: as the cases of a batch run one after
+// another, one with many changes would outlast all others.
+const longest = 8 * time.Second
+
+// lengthOf estimates how long the steps of a case take.
+func lengthOf(c *behave.Case) time.Duration {
+	var length time.Duration
+	for _, step := range c.Steps {
+		if step.Request.Request == "" {
+			length += 3 * pollInterval / 2 // until it is live
+			continue
+		}
+		length += time.Duration(max(step.Times, 1)) * 5 * time.Millisecond
+		if len(step.Expect.Received) > 0 {
+			length += arrival
+		}
+		if step.Expect.AccessLog != nil || step.Expect.ErrorLog != nil {
+			length += logPatience
+		}
+		if step.Expect.Took != nil {
+			length += step.Expect.Took.Min
+		}
+		if step.Expect.Fails == "timeout" {
+			length += step.Timeout
+		}
+	}
+	return length
 }
 
 // canonical returns a text that is equal for equal maps.
@@ -89,6 +122,9 @@ func claimsOf(c *behave.Case) claims {
 		}
 		if manifest.Object.GetKind() == "Namespace" {
 			all.namespaces = append(all.namespaces, manifest.Object.GetName())
+		}
+		if manifest.Object.GetKind() == "IngressClass" {
+			all.everything = true // it may be the default, or have the name of another case's
 		}
 		if manifest.Object.GetKind() != "Ingress" {
 			continue

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,26 @@ func TestGrouped(t *testing.T) {
 		if got := layout(grouped(test.cases)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
+	}
+}
+
+// Cases whose changes take long do not all wait for each other.
+func TestBatchesAreShort(t *testing.T) {
+	var cases []*behave.Case
+	for i := range 10 {
+		c := parse(t, fmt.Sprint("c", i), "", fmt.Sprintf("h%d.example", i))
+		c.Steps = append(c.Steps, behave.Step{Apply: "x"}, behave.Step{Delete: "x"})
+		cases = append(cases, c)
+	}
+	g := grouped(cases)[0]
+	for _, b := range g.batches {
+		if n := len(b.cases); n < 2 || n > 3 {
+			t.Errorf("a batch has %d cases with two changes each", n)
+		}
+	}
+	cases[0].Steps = slices.Repeat(cases[0].Steps, 20)
+	if got := len(grouped(cases[:1])[0].batches); got != 1 {
+		t.Errorf("a long case is in %d batches", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,8 +66,9 @@ type installation struct {
 	cancel   context.CancelFunc // ends the probes
 	// reloadsAlways says that changes of endpoints need a reload, too, so that reloads tell nothing.
 	reloadsAlways bool
-	turn          int // of the sentinel's pods
-	moves         int // of the sentinel's host
+	turn          int               // of the sentinel's pods
+	moves         int               // of the sentinel's host
+	flags         map[string]string // of the controller
 
 	started   map[string]int       // how many pods were started, by service
 	configMap types.NamespacedName // the controller's
@@ -90,7 +92,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
+	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close(ctx))
@@ -202,11 +204,25 @@ func reachable(config map[string]string) map[string]string {
 	return prefixed
 }
 
+// sentinelNamespace is the namespace of the sentinel: one that the controller watches.
+func (i *installation) sentinelNamespace() string {
+	return cmp.Or(i.flags["watch-namespace"], sentinel)
+}
+
+// createSentinel creates the sentinel where the controller's flags let it be served.
 func (i *installation) createSentinel(ctx context.Context) error {
-	meta := metav1.ObjectMeta{Namespace: sentinel, Name: sentinel}
+	namespace := metav1.ObjectMeta{Name: i.sentinelNamespace()}
+	if selector, err := metav1.ParseToLabelSelector(i.flags["watch-namespace-selector"]); err == nil {
+		namespace.Labels = selector.MatchLabels
+	}
+	meta := metav1.ObjectMeta{Namespace: namespace.Name, Name: sentinel}
+	class := func(name, controller string) *networkingv1.IngressClass {
+		return &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
+	}
 	if err := i.put(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sentinel}},
-		&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: corpus.IngressClass}, Spec: networkingv1.IngressClassSpec{Controller: corpus.ControllerName}},
+		&corev1.Namespace{ObjectMeta: namespace},
+		class(corpus.IngressClass, corpus.ControllerName),
+		class(sentinel, cmp.Or(i.flags["controller-class"], corpus.ControllerName)),
 		&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}},
 	); err != nil {
 		return err
@@ -230,9 +246,9 @@ func (i *installation) move(ctx context.Context) error {
 func (i *installation) sentinelIngress() *networkingv1.Ingress {
 	pathType := networkingv1.PathTypePrefix
 	return &networkingv1.Ingress{
-		ObjectMeta: metav1.ObjectMeta{Namespace: sentinel, Name: sentinel, Annotations: reachable(i.config)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: i.sentinelNamespace(), Name: sentinel, Annotations: reachable(i.config)},
 		Spec: networkingv1.IngressSpec{
-			IngressClassName: new(corpus.IngressClass),
+			IngressClassName: new(sentinel),
 			Rules: []networkingv1.IngressRule{{Host: i.host(), IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
 				Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
 					Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
@@ -255,7 +271,7 @@ func (i *installation) rotate(ctx context.Context) error {
 	if err := pod.Ready(); err != nil {
 		return err
 	}
-	return i.put(ctx, endpoints(sentinel, sentinel, []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(pod.Addr().Port()))}}, pod))
+	return i.put(ctx, endpoints(i.sentinelNamespace(), sentinel, []discoveryv1.EndpointPort{{Name: new("http"), Port: new(int32(pod.Addr().Port()))}}, pod))
 }
 
 // live returns when the controller serves everything that was written before the call.

@@ -88,18 +88,15 @@ func (f *follower) lines() ([]string, error) {
 
 // stepLogs are nginx's logs since a step began.
 type stepLogs struct {
-	wanted         []behave.Expect // what the step expects, of ingress-nginx and of the bundled controller
+	expected       []behave.Expect
 	access, errors *follower
 }
 
 // followLogs follows nginx's logs from now on. It returns nil if the step expects nothing of them,
 // or if they cannot be read.
 func (i *installation) followLogs(ctx context.Context, step behave.Step) (*stepLogs, error) {
-	wanted := []behave.Expect{step.Expect}
-	if step.Bundled != nil {
-		wanted = append(wanted, *step.Bundled)
-	}
-	if !slices.ContainsFunc(wanted, func(e behave.Expect) bool { return e.AccessLog != nil || e.ErrorLog != nil }) {
+	expected := wanted(step)
+	if !slices.ContainsFunc(expected, func(e behave.Expect) bool { return e.AccessLog != nil || e.ErrorLog != nil }) {
 		return nil, nil
 	}
 	files, ok := i.instance.(driver.Files)
@@ -108,9 +105,9 @@ func (i *installation) followLogs(ctx context.Context, step behave.Step) (*stepL
 	}
 	output := filepath.Join(i.dir, "controller.log")
 	logs := &stepLogs{
-		wanted: wanted,
-		access: &follower{path: accessLog.in(files.FileRoot(), output, i.config)},
-		errors: &follower{path: errorLog.in(files.FileRoot(), output, i.config)},
+		expected: expected,
+		access:   &follower{path: accessLog.in(files.FileRoot(), output, i.config)},
+		errors:   &follower{path: errorLog.in(files.FileRoot(), output, i.config)},
 	}
 	return logs, i.skipLogs(ctx, logs)
 }
@@ -171,7 +168,7 @@ func (f *follower) more(before []string) ([]string, error) {
 }
 
 func (l *stepLogs) settled(access, errors []string) bool {
-	return !slices.ContainsFunc(l.wanted, func(e behave.Expect) bool {
+	return !slices.ContainsFunc(l.expected, func(e behave.Expect) bool {
 		return !e.AccessLog.Settled(access) || !e.ErrorLog.Settled(errors)
 	})
 }

@@ -238,7 +238,7 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &ingress); err != nil {
 			return nil, err
 		}
-		if ingress.Spec.IngressClassName == nil && ingress.Annotations["kubernetes.io/ingress.class"] == "" {
+		if ingress.Spec.IngressClassName == nil && ingress.Annotations["kubernetes.io/ingress.class"] == "" && !s.aboutClasses() {
 			ingress.Spec.IngressClassName = new(corpus.IngressClass)
 		}
 		return cluster.Object(&ingress)
@@ -253,6 +253,12 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 		return object, unstructured.SetNestedStringMap(object.Object, data, "data")
 	}
 	return object, nil
+}
+
+// aboutClasses reports whether an ingress without a class means what it says.
+func (s *stay) aboutClasses() bool {
+	_, flag := s.Flags["watch-ingress-without-class"]
+	return flag || slices.ContainsFunc(s.Manifests, func(m behave.Manifest) bool { return m.Object.GetKind() == "IngressClass" })
 }
 
 // clusterScoped are the kinds without a namespace that cases use.

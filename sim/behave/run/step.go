@@ -42,6 +42,15 @@ func (s *stay) step(ctx context.Context, step behave.Step) error {
 	return err
 }
 
+// wanted returns what a step expects: of ingress-nginx, and of the bundled controller.
+func wanted(step behave.Step) []behave.Expect {
+	all := []behave.Expect{step.Expect}
+	if step.Bundled != nil {
+		all = append(all, *step.Bundled)
+	}
+	return all
+}
+
 // change makes a change, and waits until it is live.
 func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, error) {
 	logs, err := s.in.followLogs(ctx, step)
@@ -58,7 +67,7 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 	}
 	if err == nil {
 		how := noisy
-		if step.Expect.Reload != nil || step.Bundled != nil && step.Bundled.Reload != nil {
+		if slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return e.Reload != nil }) {
 			how = quiet
 		}
 		err = s.in.live(ctx, how)
@@ -192,7 +201,8 @@ func (s *stay) received(ctx context.Context, since int, step behave.Step) ([]bac
 		}
 		records = slices.DeleteFunc(records, func(r backend.Received) bool { return !s.owns(r.Service) })
 		waited := time.Since(began)
-		if waited > completion || done(records) && (waited > arrival || !awaits(step.Expect, counts(records))) {
+		more := slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return awaits(e, counts(records)) })
+		if waited > completion || done(records) && (waited > arrival || !more) {
 			return records, nil
 		}
 		select {
