@@ -182,6 +182,12 @@ func (l located) SigninLocation() string {
 // ErrorUpstream returns the upstream that answers the location's custom-http-errors.
 func (l located) ErrorUpstream() string { return errorUpstreamOf(l.Location) }
 
+// HasNoEndpoints reports whether the service in the default-backend annotation answers all requests
+// of the location, because its own service has no endpoints.
+func (l located) HasNoEndpoints() bool {
+	return l.Location.Backend == l.Location.DefaultBackendUpstreamName && l.Location.Backend != model.DefaultBackendName
+}
+
 // InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "".
 func (l located) InterceptErrors() string {
 	ofAll := len(l.All.Cfg.CustomHTTPErrors) > 0 && !l.All.Cfg.DisableProxyInterceptErrors
