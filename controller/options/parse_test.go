@@ -214,6 +214,33 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
+func TestTracersWithoutModule(t *testing.T) {
+	defaults := options.Defaults(4, true)
+	for name, test := range map[string]struct {
+		data     map[string]string
+		template bool // one of the user
+		problems []string
+	}{
+		"default":       {data: map[string]string{"zipkin-collector-port": "9411"}},
+		"set":           {data: map[string]string{"zipkin-collector-host": "zipkin", "datadog-sample-rate": "0.5"}, problems: []string{"zipkin-collector-host", "datadog-sample-rate"}},
+		"of a snippet":  {data: map[string]string{"jaeger-collector-host": "jaeger", "http-snippet": "opentracing on;"}},
+		"of a template": {data: map[string]string{"jaeger-collector-host": "jaeger"}, template: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := options.Options{ForeignTemplate: test.template, Ports: options.DefaultPorts}
+			opts.Config, _ = options.Parse(test.data, defaults)
+			_, problems := opts.KeepUsable(defaults)
+			var keys []string
+			for _, p := range problems {
+				keys = append(keys, p.Key)
+			}
+			if !slices.Equal(keys, test.problems) {
+				t.Errorf("problems with %v, want %v", keys, test.problems)
+			}
+		})
+	}
+}
+
 func dict(name string, kb int) func(*options.Config) {
 	return func(c *options.Config) { c.LuaSharedDicts[name] = kb }
 }

@@ -200,7 +200,7 @@ type Config struct {
 	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" protects:"no" max:"1048576" min:"1" default:"512" doc:"Maximum number of spans per batch."`
 
 	// OpenTracing, which ingress-nginx supported until 1.9: the configuration of a tracer library,
-	// for a template that loads it.
+	// for a template or snippets that load it.
 	ZipkinCollectorHost            string  `key:"zipkin-collector-host" protects:"no" kind:"word" default:"" doc:"Host of Zipkin's collector."`
 	ZipkinCollectorPort            int     `key:"zipkin-collector-port" protects:"no" min:"1" max:"65535" default:"9411" doc:"Port of Zipkin's collector."`
 	ZipkinServiceName              string  `key:"zipkin-service-name" protects:"no" kind:"quotable" default:"nginx" doc:"Service name in spans."`
