@@ -107,6 +107,9 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err = i.createSentinel(ctx); err != nil {
 		return nil, err
 	}
+	if err = i.put(ctx, requiredBy(s.Flags)...); err != nil {
+		return nil, err
+	}
 	if err = instance.Launch(ctx); err != nil {
 		return nil, err
 	}

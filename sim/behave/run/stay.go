@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -158,6 +159,9 @@ func (s *stay) script(pods behave.Pods) (backend.Script, error) {
 }
 
 func answer(a behave.Answer) backend.Answer {
+	if a.Status == http.StatusOK {
+		a.Status = 0 // the default, which does not replace the answers of gRPC and of WebSockets
+	}
 	translated := backend.Answer{Status: a.Status, Bytes: a.Bytes, After: a.After, Break: backend.Break(a.Break)}
 	if a.Body != nil {
 		translated.Body = []byte(*a.Body)
