@@ -188,8 +188,12 @@ func (l located) HasNoEndpoints() bool {
 	return l.Location.Backend == l.Location.DefaultBackendUpstreamName && l.Location.Backend != model.DefaultBackendName
 }
 
-// InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "".
+// InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "". As
+// in ingress-nginx, gRPC pods answer errors themselves: their clients could not read a page.
 func (l located) InterceptErrors() string {
+	if l.Module() == "grpc" {
+		return ""
+	}
 	ofAll := len(l.All.Cfg.CustomHTTPErrors) > 0 && !l.All.Cfg.DisableProxyInterceptErrors
 	here := len(l.Location.CustomHTTPErrors) > 0 || ofAll
 	here = here && !l.Location.DisableProxyInterceptErrors
