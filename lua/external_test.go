@@ -141,7 +141,8 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	s := start(t, setup{Workers: 1, Replace: names.asNameserver("svc.local")})
 	s.expectLog("failed to query the DNS server for")
 	s.expectLog("lua udp socket read timed out")
-	s.expectLog("connect() ") // to port 0
+	s.expectLog("error while setting current upstream peer")
+	s.expectLog("no live upstreams")
 	endpoints := samePort(t, 3)
 	port := endpoints[0].Port
 	names.set("db.example.com", endpoints[0].Address, endpoints[1].Address)
