@@ -89,10 +89,16 @@ func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error)
 // namespaces returns the namespaces of the case's objects, its own first.
 func (s *stay) namespaces() []string {
 	all := []string{s.namespace}
-	for _, manifest := range s.Manifests {
-		if namespace := manifest.Object.GetNamespace(); namespace != "" && !slices.Contains(all, namespace) {
+	add := func(namespace string) {
+		if namespace != "" && namespace != behave.NoSecret && !slices.Contains(all, namespace) {
 			all = append(all, namespace)
 		}
+	}
+	for _, manifest := range s.Manifests {
+		add(manifest.Object.GetNamespace())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Certificates)) {
+		add(s.Spec.Certificates[name].Namespace)
 	}
 	return all
 }
