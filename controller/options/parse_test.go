@@ -111,7 +111,7 @@ var parsed = map[string]struct {
 	"list, too long":       {"hide-headers", manyHeaders(5001), func(c *options.Config) { c.HideHeaders = strings.Split(manyHeaders(5000), ",")[:5000] }, "want at most 5000 items"},
 	"list, twice":          {"block-user-agents", "a,~b,A,~b", func(c *options.Config) { c.BlockUserAgents = []string{"a", "~b"} }, ""},
 	"list, a pattern":      {"block-user-agents", "a,~(", func(c *options.Config) { c.BlockUserAgents = []string{"a"} }, `"~(": want text or a pattern without quotes and line breaks`},
-	"not logged":           {"skip-access-log-urls", "(?i)*", nil, `"(?i)*": want a pattern without spaces, " { }`},
+	"not logged":           {"skip-access-log-urls", "/health,~(,~^/a/", func(c *options.Config) { c.SkipAccessLogURLs = []string{"/health", "~^/a/"} }, `"~(": want text or a pattern without quotes and line breaks`},
 	"words, a quote":       {"gzip-types", `text/css "text/html`, nil, "want words without quotes, backslashes, ; { } #"},
 	"two words, a quote":   {"proxy-cookie-path", `/a "/b`, nil, "want off or two words without quotes, ; { } #"},
 	"two words, the end":   {"proxy-cookie-path", `/a /b\`, nil, "want off or two words without quotes, ; { } #"},
