@@ -190,11 +190,12 @@ func (i *installation) configure(ctx context.Context, config map[string]string) 
 // reachable returns the annotations that let the sentinel answer whatever the ConfigMap says. Those
 // of medium risk are left out unless they are needed, because the ConfigMap may forbid them.
 func reachable(config map[string]string) map[string]string {
-	annotations := map[string]string{"ssl-redirect": "false", "enable-global-auth": "false", "service-upstream": "false"}
+	annotations := map[string]string{"ssl-redirect": "false", "enable-global-auth": "false"}
 	for key, value := range map[string]string{
 		"force-ssl-redirect":     "false",
 		"whitelist-source-range": "0.0.0.0/0,::/0",
 		"denylist-source-range":  "192.0.2.1/32", // nobody (RFC 5737)
+		"service-upstream":       "false",
 	} {
 		if config[key] != "" {
 			annotations[key] = value
