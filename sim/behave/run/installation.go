@@ -34,6 +34,8 @@ import (
 const (
 	// livePatience is how long a controller may take to serve a change.
 	livePatience = 30 * time.Second
+	// startPatience is how long a controller may take to become healthy.
+	startPatience = time.Minute
 	// stopPatience is how long a controller may take to end by itself.
 	stopPatience = 20 * time.Second
 	// keptRecords is how many of the requests that pods receive are kept until they are read.
@@ -110,7 +112,9 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err = i.put(ctx, requiredBy(s.Flags)...); err != nil {
 		return nil, err
 	}
-	if err = instance.Launch(ctx); err != nil {
+	starting, started := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not within %v", startPatience))
+	defer started()
+	if err = instance.Launch(starting); err != nil {
 		return nil, err
 	}
 	if err = i.readConfig(ctx); err != nil {
