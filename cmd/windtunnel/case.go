@@ -43,6 +43,7 @@ func caseCommand() *cobra.Command {
 type caseRunOptions struct {
 	out           string
 	installations int
+	bundled       bool
 	driver        driverFlags
 	format        format
 }
@@ -73,6 +74,7 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/cases-TIME)")
 	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
+	flags.BoolVar(&o.bundled, "bundled", false, "--controller or --image is a build of the bundled controller, which may differ from ingress-nginx as docs/compat.md admits")
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.format.add(command, markdownFormat)
@@ -99,7 +101,7 @@ func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		Cases: cases, Driver: d,
 		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: map[string]string{"sync-rate-limit": "20"}},
 		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
-		Bundled:   !o.driver.replacesController(), Has: fulfils(),
+		Bundled:   o.bundled || !o.driver.replacesController(), Has: fulfils(),
 		Dir: string(dir), Installations: o.installations,
 		Done: func(r behave.Result) {
 			progress.done(r, func() {

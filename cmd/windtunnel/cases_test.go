@@ -61,7 +61,7 @@ func TestCasesPassOnTheBundledController(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	code := Main(t.Context(), []string{
-		"case", "run", "--controller", built.Command(t, "nginx-ingress-controller"), "-o", filepath.Join(t.TempDir(), "run"), caseFiles,
+		"case", "run", "--bundled", "--controller", built.Command(t, "nginx-ingress-controller"), "-o", filepath.Join(t.TempDir(), "run"), caseFiles,
 	}, &stdout, &stderr)
 	if code != exitOK {
 		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
