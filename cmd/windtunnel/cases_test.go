@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -51,10 +52,16 @@ func hostsOf(c *behave.Case) []string {
 	return hosts
 }
 
+// allCases is the environment variable that makes the tests run all cases.
+const allCases = "WINDTUNNEL_ALL_CASES"
+
 // The bundled controller passes all cases, or differs as they admit.
 func TestCasesPassOnTheBundledController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
+	}
+	if os.Getenv(allCases) == "" {
+		t.Skip("set " + allCases + "=1 to run all cases: on a machine that is busy, some that measure time can fail")
 	}
 	if err := doctor.Fit(); err != nil {
 		t.Skip("no subject can run on this machine: ", err)
