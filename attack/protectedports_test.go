@@ -331,17 +331,16 @@ func newPortSite(t *testing.T) *portSite {
 	go func() {
 		ended <- controller.Run(ctx, context.Background(), controller.Config{
 			Client: client, ConfigMap: configMap, Nginx: program, Lua: luaAsking(t, nameserver),
-			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap}, DeepInspect: true},
-			Pod:        &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
-			Options:    options.Options{DynamicConfiguration: true, Ports: s.ports, Root: s.root},
-			SyncRate:   1000,
-			Retry:      apply.Retry(3),
-			Health:     own[0],
-			HealthPath: "/healthz",
-			Profiler:   own[1],
-			Metrics:    metrics.New(metrics.Options{Requests: metrics.DefaultRequests}),
-			Log:        slog.New(slog.DiscardHandler),
-			Stderr:     io.Discard,
+			Watch:    watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap}, DeepInspect: true},
+			Pod:      &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
+			Options:  options.Options{DynamicConfiguration: true, Ports: s.ports, Root: s.root},
+			SyncRate: 1000,
+			Retry:    apply.Retry(3),
+			Health:   own[0],
+			Profiler: own[1],
+			Metrics:  metrics.New(metrics.Options{Requests: metrics.DefaultRequests}),
+			Log:      slog.New(slog.DiscardHandler),
+			Stderr:   io.Discard,
 		})
 	}()
 	t.Cleanup(func() {

@@ -47,9 +47,8 @@ type Config struct {
 	SyncRate float64      // maximum number of syncs per second
 	Retry    wait.Backoff // for POSTs to nginx
 
-	Health     net.Listener // for /healthz and /metrics; Run closes it
-	HealthPath string
-	Metrics    *metrics.Metrics
+	Health  net.Listener // for health checks and /metrics; Run closes it
+	Metrics *metrics.Metrics
 	// Requests receives nginx's records of requests; nil disables their metrics. Run closes it.
 	Requests net.Listener
 	Profiler net.Listener // serves Go's profiles; nil disables them. Run closes it

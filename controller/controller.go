@@ -73,7 +73,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	} else if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: health.Handler(config.HealthPath, c.healthy, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: health.Handler(config.Options.Healthz(), c.healthy, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()
 	config.Metrics.Nginx(c.target.StatusURL(), c.target.Processes)

@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"time"
 
@@ -42,6 +44,10 @@ func prepare(c *Config) (compile.Input, error) {
 	if err != nil {
 		return compile.Input{}, err
 	}
+	mimeTypes, err := c.Nginx.File("mime.types")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return compile.Input{}, err
+	}
 	ipv6 := machine.HasIPv6()
 	c.Options.Config = options.Defaults(machine.CPUs("/sys/fs/cgroup", runtime.NumCPU()), ipv6)
 	if c.NginxDebug {
@@ -56,6 +62,7 @@ func prepare(c *Config) (compile.Input, error) {
 			ModulesPath:    c.Nginx.ModulesPath,
 			Optional:       c.Nginx.Available(render.OptionalModules()...),
 			Missing:        missing(c.Options),
+			MIMETypes:      mimeTypes,
 			HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
 			StreamRealIP:   c.Nginx.Has("stream_realip"),
 			IPv6:           ipv6,

@@ -3,10 +3,20 @@
 // text that a page has stands nowhere else.
 package docs
 
-import _ "embed" // for ResultSchema
+import _ "embed" // for the documents
 
 // ResultSchema is the JSON Schema of result.json, with a description of each
 // field.
 //
 //go:embed result.schema.json
 var ResultSchema []byte
+
+// Flags is the page of the controller's flags.
+//
+//go:embed flags.md
+var Flags string
+
+// Compat is the page of differences from ingress-nginx. Rows that cases name begin with an anchor.
+//
+//go:embed compat.md
+var Compat string

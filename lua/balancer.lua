@@ -367,6 +367,7 @@ function _M.balance()
   local ok, err = set_current_peer(peer)
   if not ok then
     ngx.log(ngx.ERR, "error while setting current upstream peer ", peer, ": ", err)
+    return ngx.exit(NO_LIVE_PEER)
   end
 end
 

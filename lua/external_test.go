@@ -141,6 +141,8 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	s := start(t, setup{Workers: 1, Replace: names.asNameserver("svc.local")})
 	s.expectLog("failed to query the DNS server for")
 	s.expectLog("lua udp socket read timed out")
+	s.expectLog("error while setting current upstream peer")
+	s.expectLog("no live upstreams")
 	endpoints := samePort(t, 3)
 	port := endpoints[0].Port
 	names.set("db.example.com", endpoints[0].Address, endpoints[1].Address)
@@ -151,6 +153,7 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 		backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"db.example.com", port}}},
 		backend{Name: "short", Service: externalName, Endpoints: []endpoint{{"short", port}}},
 		backend{Name: "absolute", Service: externalName, Endpoints: []endpoint{{"db.example.com.", port}}},
+		backend{Name: "portless", Service: externalName, Endpoints: []endpoint{{"db.example.com", "0"}}},
 		backend{Name: "literal", Service: externalName, Endpoints: []endpoint{{endpoints[0].Address, port}}})
 	w := workers[0]
 	answers := func(upstream string, pods ...endpoint) {
@@ -174,9 +177,9 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	answers("shop", endpoints[:2]...)
 	answers("short", endpoints[2])
 	answers("absolute", endpoints[:2]...)
-	for _, upstream := range []string{"silent", "literal"} {
-		if got := w.get("X-Upstream", upstream); got.status != http.StatusServiceUnavailable {
-			t.Errorf("%s: status %d, want 503", upstream, got.status)
+	for upstream, want := range map[string]int{"silent": 503, "literal": 503, "portless": 502} {
+		if got := w.get("X-Upstream", upstream); got.status != want {
+			t.Errorf("%s: status %d, want %d", upstream, got.status, want)
 		}
 	}
 

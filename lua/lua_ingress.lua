@@ -165,8 +165,9 @@ local function https_url()
   return "https://" .. host .. uri
 end
 
--- Redirects to the same URI at another host, on the port that the client used.
-function _M.redirect_to_host(host)
+-- Returns the URL of the same URI at another host, on the port that the client used. A slash at the
+-- end is dropped.
+function _M.url_at_host(host)
   local var = ngx.var
   local scheme, port = server_scheme(), server_port()
   if config.use_forwarded_headers then
@@ -177,8 +178,7 @@ function _M.redirect_to_host(host)
   if uri:sub(-1) == "/" then
     uri = uri:sub(1, -2)
   end
-  return ngx.redirect(scheme .. "://" .. host .. ":" .. port .. uri,
-    tonumber(config.http_redirect_code))
+  return scheme .. "://" .. host .. ":" .. port .. uri
 end
 
 function _M.rewrite()

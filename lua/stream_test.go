@@ -145,8 +145,8 @@ rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_rewrite_auth.lua;
 content_by_lua_block { ngx.say(ngx.var.cache_key) }
 }
 location /www {
-set $redirect_to www.shop.example;
-rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua;
+set_by_lua_file $redirect_to {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua www.shop.example;
+return 308 $redirect_to;
 }`})
 	w := s.workers("none")[0]
 	for auth, want := range map[string]int{"200": 200, "401": 401, "403": 403, "404": 500, "500": 500} {

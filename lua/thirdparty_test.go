@@ -77,8 +77,8 @@ http {
         ssl_certificate_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_certificate.lua;
         ssl_certificate {{.Fallback}};
         ssl_certificate_key {{.Fallback}};
-        set $redirect_to "shop.example";
-        rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua;
+        set_by_lua_file $redirect_to {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua shop.example;
+        return 308 $redirect_to;
     }
     server {
         server_name shop.example;

@@ -111,6 +111,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			BackendsDelta:         f.backendsDelta,
 			Ports:                 f.ports,
 			Root:                  root,
+			HealthPath:            f.healthPath,
 
 			AnnotationsPrefix:        f.model.prefix,
 			SkipAnnotationValidation: !f.model.validate,
@@ -127,7 +128,6 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		SyncRate:          f.syncRate,
 		Retry:             apply.Retry(f.retries),
 		Health:            listeners.health,
-		HealthPath:        f.healthPath,
 		Metrics:           metrics.New(f.metricsOptions(pod)),
 		Requests:          listeners.requests,
 		Profiler:          listeners.profiler,

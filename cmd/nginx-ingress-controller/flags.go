@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -117,7 +119,7 @@ func (f *flags) addNginx() {
 	s.BoolVar(&f.profiling, "profiling", true, "serve Go profiles of the controller")
 	s.StringVar(&f.profilerHost, "profiler-address", "127.0.0.1", "address of the profiles, http://ADDRESS:PORT/debug/pprof/")
 	s.IntVar(&f.ports.Profiler, "profiler-port", options.DefaultPorts.Profiler, "port of the profiles")
-	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
+	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check, on the controller's port and in nginx")
 	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "maximum number of syncs per second")
 	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat an update that nginx did not accept")
 	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds from the termination signal until nginx quits")
@@ -140,6 +142,9 @@ func (f *flags) addOurs() {
 
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
+// takenPaths are the other paths on the controller's port and on nginx's status port.
+var takenPaths = []string{"/metrics", "/configuration", "/is-dynamic-lb-initialized", "/nginx_status"}
+
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
 		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
@@ -153,8 +158,8 @@ func (f *flags) validate() error {
 	if f.logFormat != "text" && f.logFormat != "json" {
 		return fmt.Errorf("--log-format %q: must be text or json", f.logFormat)
 	}
-	if !plainPath.MatchString(f.healthPath) || f.healthPath == "/metrics" {
-		return fmt.Errorf("--health-check-path %q: must be a path such as /healthz, of plain characters, and not /metrics", f.healthPath)
+	if !plainPath.MatchString(f.healthPath) || slices.Contains(takenPaths, f.healthPath) {
+		return fmt.Errorf("--health-check-path %q: must be a path such as /healthz, of plain characters, and none of %s", f.healthPath, strings.Join(takenPaths, ", "))
 	}
 	if f.certificateAuthority != "" && f.apiServer == "" {
 		return errors.New("--certificate-authority needs --apiserver-host; a kubeconfig has its own CA")

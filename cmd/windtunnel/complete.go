@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,14 +44,35 @@ func startingWith(typed string, words []string) []string {
 // completeScenarios makes the shell complete scenario arguments: files in the folder scenarios, and
 // any other file.
 func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return startingWith(typed, filesBelow(scenarioFolder)), cobra.ShellCompDirectiveDefault
+}
+
+// completeCases is completeScenarios for cases. A folder of cases is completed as well.
+func completeCases(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	files := filesBelow(caseFolder)
+	var all []string
+	for _, file := range files {
+		all = append(all, filepath.Dir(file), file)
+	}
+	slices.Sort(all)
+	return startingWith(typed, slices.Compact(all)), cobra.ShellCompDirectiveDefault
+}
+
+// completeFiles is completeScenarios for files of all kinds.
+func completeFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return startingWith(typed, append(filesBelow(scenarioFolder), filesBelow(caseFolder)...)), cobra.ShellCompDirectiveDefault
+}
+
+// filesBelow returns the YAML files in a folder.
+func filesBelow(folder string) []string {
 	var files []string
-	_ = filepath.WalkDir(scenarioFolder, func(name string, entry fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {
 			files = append(files, name)
 		}
 		return nil // unreadable files are not completed
 	})
-	return startingWith(typed, files), cobra.ShellCompDirectiveDefault
+	return files
 }
 
 // completeScenario is completeScenarios for a command with a single argument.

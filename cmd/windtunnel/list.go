@@ -25,6 +25,7 @@ var lists = []struct {
 	all             func() ([]entry, error)
 }{
 	{"scenarios", "the files in the folder scenarios", "tier", listScenarios},
+	{"cases", "the files in the folder cases", "topic", listCases},
 	{"lanes", "kinds of clients, for traffic", "listener", listLanes},
 	{"faults", "what a timeline can break", "lasts", listFaults},
 	{"measurements", "what expectations can ask for", "type", listMeasurements},
@@ -41,7 +42,7 @@ func listCommand() *cobra.Command {
 	}
 	command := &cobra.Command{
 		Use:   "list " + strings.Join(names, "|") + " [NAME…]",
-		Short: "List scenarios, lanes, faults, measurements, figures, drivers or adapters",
+		Short: "List scenarios, cases, lanes, faults, measurements, figures, drivers or adapters",
 		Long:  "List the entries of a list, or only those with the given names:\n\n" + strings.Join(docs, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/subject"
@@ -22,6 +23,21 @@ func listScenarios() ([]entry, error) {
 	var found []entry
 	for _, s := range all {
 		found = append(found, entry{s.Name, s.Tier, s.File, s.Summary})
+	}
+	return found, nil
+}
+
+func listCases() ([]entry, error) {
+	all, err := loadCases([]string{caseFolder})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, caseFolder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []entry
+	for _, c := range all {
+		found = append(found, entry{c.Name, casereport.Topic(c.Name), c.File, c.Summary})
 	}
 	return found, nil
 }

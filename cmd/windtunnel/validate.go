@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/scenario"
 )
@@ -23,6 +24,10 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 			return nil, err
 		}
 		return s.Warnings, nil
+	},
+	behave.Kind: func(path string) ([]scenario.Problem, error) {
+		_, err := behave.Load(path, knownCaseNames())
+		return nil, err
 	},
 }
 
@@ -45,14 +50,14 @@ func validateCommand() *cobra.Command {
 	var format format
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
-		Short: "Check scenario files without running them",
-		Long: `Check scenario files without running them.
+		Short: "Check files of scenarios and cases without running them",
+		Long: `Check files of scenarios and behaviour cases without running them.
 
 Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
 In a folder, checks all YAML files, including those in subfolders.
 Exit codes: 0 all files are valid, 2 a file is not, or there is none.`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeScenarios,
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return validate(cmd.OutOrStdout(), format, args)
 		},

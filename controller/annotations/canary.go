@@ -22,7 +22,7 @@ var canary = Family{
 		{Name: "canary-weight-total", Doc: "The total that canary-weight is a share of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number, Protects: Harmless},
 		{Name: "canary-by-header", Doc: "Header: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
 		{Name: "canary-by-header-value", Doc: "Requests whose header has this value go to the canary.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
-		{Name: "canary-by-header-pattern", Doc: "Requests whose header matches this go to the canary; canary-by-header-value takes precedence.", Risk: Medium, Scope: OfCanary, Want: Regex, Protects: canarySelection},
+		{Name: "canary-by-header-pattern", Doc: "Requests whose header matches this go to the canary; canary-by-header-value takes precedence.", Risk: Medium, Scope: OfCanary, Want: regexChars, Protects: canarySelection},
 		{Name: "canary-by-cookie", Doc: "Cookie: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
 	},
 	parse: func(r *reader, set *Set) {
@@ -42,6 +42,9 @@ var canary = Family{
 			HeaderValue:   r.text("canary-by-header-value", ""),
 			HeaderPattern: r.text("canary-by-header-pattern", ""),
 			Cookie:        r.text("canary-by-cookie", ""),
+		}
+		if !compiles(set.Canary.HeaderPattern) {
+			r.note("canary-by-header-pattern", "no regular expression; requests with the header do not go to the canary")
 		}
 	},
 }

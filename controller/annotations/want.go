@@ -61,7 +61,7 @@ var (
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
 	URL      = pattern(`[/\-._~a-zA-Z0-9:,?&=]*`, "a URL")
 	URLVars  = variables(pattern(`[/\-._~a-zA-Z0-9:,?&= $]*`, "a URL, which may have variables"))
-	Regex    = Want{Text: "a regular expression without spaces and quotes", ok: func(s string) bool { return regexChars.ok(s) && compiles(s) }}
+	Regex    = Want{Text: regexChars.Text, ok: func(s string) bool { return regexChars.ok(s) && compiles(s) }}
 	Variable = variables(pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits, - _ and variables"))
 	Capture  = variables(pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1"))
 	Template = variables(Want{Text: "text without spaces and quotes, which may have variables", ok: Regex.ok})
@@ -74,7 +74,7 @@ var (
 )
 
 // regexChars are the characters of a regular expression that ingress-nginx accepts.
-var regexChars = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "")
+var regexChars = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "a regular expression without spaces and quotes")
 
 // compiles returns false for a text that no dialect of regular expressions accepts, such as one
 // with an unclosed parenthesis. Go's regexp supports less than nginx's PCRE.

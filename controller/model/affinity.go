@@ -8,7 +8,7 @@ import (
 
 // addAffinity turns on session affinity of a backend if the ingress of a path asks for it. The
 // oldest such ingress decides the type and mode. The newest decides the cookie, which is set on the
-// paths of all of them.
+// paths of all of them, for the host and its aliases.
 func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
 	wanted := b.annotations(ingress).Affinity
 	if wanted.Type == "" {
@@ -20,7 +20,9 @@ func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, p
 		affinity.Locations = make(map[string][]string)
 	}
 	affinity.Cookie = wanted.Cookie
-	if !slices.Contains(affinity.Locations[path.host], path.Path) {
-		affinity.Locations[path.host] = append(affinity.Locations[path.host], path.Path)
+	for _, host := range append([]string{path.host}, b.servers[path.host].Aliases...) {
+		if !slices.Contains(affinity.Locations[host], path.Path) {
+			affinity.Locations[host] = append(affinity.Locations[host], path.Path)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // addDefaultBackend adds the backend for requests that match no ingress: the first port of the
@@ -96,30 +97,44 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	}
 	backend.Service = service
 	var problem string
-	if service.Spec.Type == corev1.ServiceTypeExternalName {
+	port, ok := findPort(service, backend.Port)
+	switch {
+	case service.Spec.Type == corev1.ServiceTypeExternalName:
 		backend.source.fixed, problem = b.externalEndpoints(service, backend.Port)
-	} else if port, ok := findPort(service, backend.Port); !ok {
+	case set.Backend.ServiceUpstream && b.useClusterIP(backend, ingress, key):
+	case !ok:
 		problem = "has no TCP port " + backend.Port.String()
-	} else {
+	default:
 		backend.source.service, backend.source.port = service, port
-		if set.Backend.ServiceUpstream {
-			b.useClusterIP(backend, ingress, key)
-		}
 	}
 	if problem != "" {
-		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
+		status := 503
+		if len(backend.source.fixed) > 0 {
+			status = 502 // nginx fails to connect
+		}
+		b.find(ingress, key, "service %s %s; requests get %d", serviceName, problem, status)
 	}
 	backend.Endpoints = b.allowedEndpoints(backend.source)
 	return backend
 }
 
 // useClusterIP makes the service's cluster IP the only endpoint, which leaves load balancing to
-// Kubernetes.
-func (b *builder) useClusterIP(backend *Backend, ingress *networkingv1.Ingress, key string) {
-	service, port := backend.source.service, backend.source.port
-	if ip := service.Spec.ClusterIP; ip != "" && ip != corev1.ClusterIPNone {
-		backend.source.fixed = []Endpoint{{Address: ip, Port: strconv.Itoa(int(port.Port))}}
-		return
+// Kubernetes. It reports whether that is possible. As in ingress-nginx, a port number is used even if
+// the service does not declare it.
+func (b *builder) useClusterIP(backend *Backend, ingress *networkingv1.Ingress, key string) bool {
+	service := backend.Service
+	ip := service.Spec.ClusterIP
+	if ip == "" || ip == corev1.ClusterIPNone {
+		b.find(ingress, key, "service %s/%s has no cluster IP, which service-upstream requires; its endpoints are used", service.Namespace, service.Name)
+		return false
 	}
-	b.find(ingress, key, "service %s/%s has no cluster IP, which service-upstream requires; its endpoints are used", service.Namespace, service.Name)
+	port, ok := findPort(service, backend.Port)
+	if backend.Port.Type == intstr.Int {
+		port.Port, ok = backend.Port.IntVal, true
+	}
+	if ok {
+		backend.source.service, backend.source.port = service, port
+		backend.source.fixed = []Endpoint{{Address: ip, Port: strconv.Itoa(int(port.Port))}}
+	}
+	return ok
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // externalEndpoints returns the single endpoint of a service of type ExternalName, which is a name
-// that Lua resolves. If that is impossible, it returns the reason instead.
+// that Lua resolves. If requests cannot reach it, it also returns the reason.
 func (b *builder) externalEndpoints(service *corev1.Service, wanted intstr.IntOrString) ([]Endpoint, string) {
 	if b.options.DisableExternalNames {
 		return nil, "is of type ExternalName, which --disable-svc-external-name forbids"
@@ -25,10 +25,11 @@ func (b *builder) externalEndpoints(service *corev1.Service, wanted intstr.IntOr
 		return nil, fmt.Sprintf("has the externalName %q: %s", name, problem)
 	}
 	port := externalPort(service, wanted)
-	if port <= 0 {
-		return nil, "has no port number for " + wanted.String()
+	problem := ""
+	if port <= 0 { // as in ingress-nginx, nginx then fails to connect
+		port, problem = 0, "has no port number for "+wanted.String()
 	}
-	return []Endpoint{{Address: name, Port: strconv.Itoa(port)}}, ""
+	return []Endpoint{{Address: name, Port: strconv.Itoa(port)}}, problem
 }
 
 // externalPort returns the target port of the service port with that name or number. Such a service

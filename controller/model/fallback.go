@@ -39,7 +39,7 @@ func (b *builder) addFallback(location *Location) {
 	if len(backend.Endpoints) > 0 && len(location.CustomHTTPErrors) == 0 {
 		return
 	}
-	fallback := b.fallback(location.DefaultBackend)
+	fallback := b.fallback(location.DefaultBackend, backend)
 	if len(fallback.Endpoints) == 0 {
 		b.frozen[snapshot.NameOf(location.DefaultBackend)] = true
 		return
@@ -52,15 +52,18 @@ func (b *builder) addFallback(location *Location) {
 	}
 }
 
-// fallback returns a backend for the first port of a service.
-func (b *builder) fallback(service *corev1.Service) *Backend {
+// fallback returns a backend for the first port of a service, with the settings of the backend that
+// it replaces: its algorithm, session affinity and canaries.
+func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend {
 	name := "custom-default-backend-" + service.Namespace + "-" + service.Name
 	if have := b.backends[name]; have != nil && have.of == snapshot.NameOf(service) {
 		return have
 	} else if have != nil {
 		return &Backend{Name: name} // without endpoints, because the name belongs to another service
 	}
-	backend := &Backend{Name: name, Service: service, LoadBalance: b.options.Config.LoadBalance, of: snapshot.NameOf(service)}
+	backend := new(*replaced)
+	backend.Name, backend.Service, backend.of = name, service, snapshot.NameOf(service)
+	backend.Port, backend.source, backend.Endpoints = intstr.IntOrString{}, source{}, nil
 	if len(service.Spec.Ports) > 0 {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)

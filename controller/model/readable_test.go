@@ -4,20 +4,21 @@ import "testing"
 
 func TestUnknownVariablesAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
-		"no variable":           "no variable",
-		"$host/${request_uri}x": "$host/${request_uri}x",
-		"$1 $10":                "$1 $10",
-		"$http_x_a $arg_b":      "$http_x_a $arg_b",
-		"$http_":                "${literal_dollar}http_",
-		"$x":                    "${literal_dollar}x",
-		"${x}":                  "${literal_dollar}{x}",
-		"${host":                "${literal_dollar}{host",
-		"${ho st}":              "${literal_dollar}{ho st}",
-		"$":                     "${literal_dollar}",
-		"$$host":                "${literal_dollar}$host",
-		"$0":                    "${literal_dollar}0",
-		"$mine":                 "$mine",
-		"$hosts":                "${literal_dollar}hosts",
+		"no variable":               "no variable",
+		"$host/${request_uri}x":     "$host/${request_uri}x",
+		"$1 $10":                    "$1 $10",
+		"/?rd=$escaped_request_uri": "/?rd=$escaped_request_uri",
+		"$http_x_a $arg_b":          "$http_x_a $arg_b",
+		"$http_":                    "${literal_dollar}http_",
+		"$x":                        "${literal_dollar}x",
+		"${x}":                      "${literal_dollar}{x}",
+		"${host":                    "${literal_dollar}{host",
+		"${ho st}":                  "${literal_dollar}{ho st}",
+		"$":                         "${literal_dollar}",
+		"$$host":                    "${literal_dollar}$host",
+		"$0":                        "${literal_dollar}0",
+		"$mine":                     "$mine",
+		"$hosts":                    "${literal_dollar}hosts",
 	} {
 		if got, _ := escapeUnknownVariables(text, map[string]bool{"mine": true}); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

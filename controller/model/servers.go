@@ -58,6 +58,7 @@ func (b *builder) addServer(ingress *networkingv1.Ingress, rule int) {
 	}
 	root := b.location("/", prefix(), ingress, b.defaultBackendOf(ingress))
 	root.IsDefBackend = true
+	root.DefaultBackend = nil // the annotation is for the paths of the ingress
 	b.servers[host] = &Server{Hostname: host, Locations: []*Location{root}}
 }
 

@@ -7,6 +7,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
+// subdomain is the variable with the first label of a request's host, for wildcard hosts.
+const subdomain = "subdomain"
+
 func isVariable(name string, further map[string]bool) bool {
 	return further[name] || options.IsVariable(name)
 }
@@ -38,7 +41,7 @@ var (
 )
 
 // furtherVariables returns the variables that snippets mention, and may define, and the named
-// captures of patterns.
+// captures of patterns and wildcard hosts.
 func (b *builder) furtherVariables() map[string]bool {
 	config := b.options.Config
 	further := make(map[string]bool)
@@ -52,6 +55,9 @@ func (b *builder) furtherVariables() map[string]bool {
 	}
 	for _, server := range b.servers {
 		from(mentioned, server.ServerSnippet)
+		if strings.HasPrefix(server.Hostname, "*.") {
+			further[subdomain] = true
+		}
 		for _, alias := range server.Aliases {
 			from(captured, alias)
 		}

@@ -2,6 +2,7 @@ package nginx
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,9 @@ var catalogue = map[string]module{
 	"stream_realip":            {needs: []string{"stream"}, block: "stream", directive: "set_real_ip_from 127.0.0.1"},
 	"threads":                  {directive: "thread_pool a threads=1"}, // a build option, not a module
 }
+
+// Modules returns the names of the modules that an nginx may lack, sorted.
+func Modules() []string { return slices.Sorted(maps.Keys(catalogue)) }
 
 // Has reports whether a module can be used. Names are those of the files without ngx_ and _module:
 // http_lua, stream, ndk_http.

@@ -5,6 +5,7 @@
 package options
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -59,12 +60,17 @@ type Options struct {
 	// SkipAnnotationValidation accepts values of annotations without validation.
 	SkipAnnotationValidation bool
 
+	// HealthPath is the path at which nginx and the controller answer health checks; see Healthz.
+	HealthPath string
 	// DisableExternalNames leaves services of type ExternalName without endpoints.
 	DisableExternalNames bool
 	// Zone is the zone of the controller's node. Endpoints for other zones are excluded. Empty: all
 	// endpoints are used.
 	Zone string
 }
+
+// Healthz returns the path of health checks, /healthz by default.
+func (o Options) Healthz() string { return cmp.Or(o.HealthPath, "/healthz") }
 
 // MetricsSocket is the Unix socket to which nginx sends its request records; see Path.
 const MetricsSocket = "/tmp/nginx/prometheus-nginx.socket"

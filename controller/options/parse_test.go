@@ -111,7 +111,7 @@ var parsed = map[string]struct {
 	"list, too long":       {"hide-headers", manyHeaders(5001), func(c *options.Config) { c.HideHeaders = strings.Split(manyHeaders(5000), ",")[:5000] }, "want at most 5000 items"},
 	"list, twice":          {"block-user-agents", "a,~b,A,~b", func(c *options.Config) { c.BlockUserAgents = []string{"a", "~b"} }, ""},
 	"list, a pattern":      {"block-user-agents", "a,~(", func(c *options.Config) { c.BlockUserAgents = []string{"a"} }, `"~(": want text or a pattern without quotes and line breaks`},
-	"not logged":           {"skip-access-log-urls", "(?i)*", nil, `"(?i)*": want a pattern without spaces, " { }`},
+	"not logged":           {"skip-access-log-urls", "/health,~(,~^/a/", func(c *options.Config) { c.SkipAccessLogURLs = []string{"/health", "~^/a/"} }, `"~(": want text or a pattern without quotes and line breaks`},
 	"words, a quote":       {"gzip-types", `text/css "text/html`, nil, "want words without quotes, backslashes, ; { } #"},
 	"two words, a quote":   {"proxy-cookie-path", `/a "/b`, nil, "want off or two words without quotes, ; { } #"},
 	"two words, the end":   {"proxy-cookie-path", `/a /b\`, nil, "want off or two words without quotes, ; { } #"},
@@ -209,6 +209,33 @@ func TestUnknownVariables(t *testing.T) {
 				t.Errorf("problems %v", problems)
 			case test.reason != "" && (len(problems) != 1 || problems[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
 				t.Errorf("problems %v, want %q", problems, test.reason)
+			}
+		})
+	}
+}
+
+func TestTracersWithoutModule(t *testing.T) {
+	defaults := options.Defaults(4, true)
+	for name, test := range map[string]struct {
+		data     map[string]string
+		template bool // one of the user
+		problems []string
+	}{
+		"default":       {data: map[string]string{"zipkin-collector-port": "9411"}},
+		"set":           {data: map[string]string{"zipkin-collector-host": "zipkin", "datadog-sample-rate": "0.5"}, problems: []string{"zipkin-collector-host", "datadog-sample-rate"}},
+		"of a snippet":  {data: map[string]string{"jaeger-collector-host": "jaeger", "http-snippet": "opentracing on;"}},
+		"of a template": {data: map[string]string{"jaeger-collector-host": "jaeger"}, template: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := options.Options{ForeignTemplate: test.template, Ports: options.DefaultPorts}
+			opts.Config, _ = options.Parse(test.data, defaults)
+			_, problems := opts.KeepUsable(defaults)
+			var keys []string
+			for _, p := range problems {
+				keys = append(keys, p.Key)
+			}
+			if !slices.Equal(keys, test.problems) {
+				t.Errorf("problems with %v, want %v", keys, test.problems)
 			}
 		})
 	}

@@ -37,7 +37,7 @@ type Config struct {
 	HTTP2MaxHeaderSize         string `key:"http2-max-header-size" protects:"no" most:"1m" kind:"size" default:"" doc:"http2_max_header_size; obsolete in nginx since 1.19.7."`
 	HTTP2MaxRequests           int    `key:"http2-max-requests" protects:"no" default:"0" doc:"http2_max_requests; obsolete in nginx since 1.19.7."`
 	GRPCBufferSizeKb           int    `key:"grpc-buffer-size-kb" protects:"no" max:"16384" default:"0" doc:"Size of the buffer for responses of gRPC pods, in KB; 0: nginx's default."`
-	ShowServerTokens           bool   `key:"server-tokens" protects:"no" default:"false" doc:"Show nginx's version to clients."`
+	ShowServerTokens           bool   `key:"server-tokens" protects:"no" default:"false" doc:"Send the header Server. It is removed if nginx has the module headers-more; otherwise it has no version."`
 	DefaultType                string `key:"default-type" protects:"no" kind:"word" default:"text/html" doc:"MIME type of responses without one."`
 	GenerateRequestID          bool   `key:"generate-request-id" protects:"no" default:"true" doc:"Add an X-Request-ID to requests without one."`
 	RelativeRedirects          bool   `key:"relative-redirects" protects:"no" default:"false" doc:"Send redirects of nginx without scheme and host."`
@@ -59,7 +59,7 @@ type Config struct {
 	DisableHTTPAccessLog             bool     `key:"disable-http-access-log" protects:"no" default:"false" doc:"Disable the access log of HTTP."`
 	EnableAuthAccessLog              bool     `key:"enable-auth-access-log" protects:"no" default:"false" doc:"Log the requests of external authentication."`
 	EnableAccessLogForDefaultBackend bool     `key:"enable-access-log-for-default-backend" protects:"no" default:"false" doc:"Log requests that no ingress matches."`
-	SkipAccessLogURLs                []string `key:"skip-access-log-urls" protects:"no" kind:"regexes" default:"" doc:"Request URIs that are not logged."`
+	SkipAccessLogURLs                []string `key:"skip-access-log-urls" protects:"no" kind:"mapkey" default:"" doc:"Request URIs that are not logged; ~ or ~* starts a regular expression."`
 	ErrorLogPath                     string   `key:"error-log-path" protects:"no" kind:"word" default:"/var/log/nginx/error.log" doc:"Path of the error log."`
 	ErrorLogLevel                    string   `key:"error-log-level" protects:"no" one:"debug info notice warn error crit alert emerg" default:"notice" doc:"Minimum severity of log entries."`
 	LogFormatEscapeJSON              bool     `key:"log-format-escape-json" protects:"no" default:"false" doc:"Escape values for JSON."`
@@ -200,7 +200,7 @@ type Config struct {
 	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" protects:"no" max:"1048576" min:"1" default:"512" doc:"Maximum number of spans per batch."`
 
 	// OpenTracing, which ingress-nginx supported until 1.9: the configuration of a tracer library,
-	// for a template that loads it.
+	// for a template or snippets that load it.
 	ZipkinCollectorHost            string  `key:"zipkin-collector-host" protects:"no" kind:"word" default:"" doc:"Host of Zipkin's collector."`
 	ZipkinCollectorPort            int     `key:"zipkin-collector-port" protects:"no" min:"1" max:"65535" default:"9411" doc:"Port of Zipkin's collector."`
 	ZipkinServiceName              string  `key:"zipkin-service-name" protects:"no" kind:"quotable" default:"nginx" doc:"Service name in spans."`

@@ -37,8 +37,9 @@ func (o Options) KeepUsable(defaults Config) (Options, []Problem) {
 	if o.ForeignTemplate {
 		return o, problems
 	}
+	problems = append(problems, o.unreadTracers(defaults)...)
 	defined := make(map[string]bool)
-	for _, snippet := range []string{o.Config.MainSnippet, o.Config.HTTPSnippet, o.Config.ServerSnippet, o.Config.LocationSnippet, o.Config.StreamSnippet} {
+	for _, snippet := range o.Config.snippets() {
 		for _, name := range variablesOf(snippet) {
 			defined[name] = true
 		}

@@ -28,7 +28,8 @@ var nginxVariables = words(`args binary_remote_addr body_bytes_sent bytes_sent c
 	ssl_client_s_dn ssl_client_serial ssl_client_v_end ssl_client_v_remain ssl_client_v_start ssl_client_verify ssl_curves
 	ssl_early_data ssl_protocol ssl_server_name ssl_session_id ssl_session_reused
 	namespace ingress_name service_name service_port location_path proxy_upstream_name proxy_alternative_upstream_name proxy_host
-	pass_access_scheme pass_server_port pass_port best_http_host connection_upgrade req_id literal_dollar loggable`)
+	pass_access_scheme pass_server_port pass_port best_http_host connection_upgrade req_id literal_dollar loggable
+	escaped_request_uri`)
 
 var nginxPrefixes = strings.Fields("arg_ cookie_ http_ sent_http_ sent_trailer_ upstream_http_ upstream_cookie_ upstream_trailer_")
 

@@ -33,6 +33,8 @@ var closedWithout = map[string]string{
 	"canary-by-header-value":         "as above",
 	"canary-by-header-pattern":       "as above",
 	"canary-by-cookie":               "as above",
+	"temporal-redirect":              "the pods answer, as in ingress-nginx",
+	"permanent-redirect":             "as above",
 	"ssl-prefer-server-ciphers":      "the ciphers are the same",
 	"proxy-ssl-name":                 "the pods' certificates must have another name, that of the backend",
 	"proxy-ssl-verify-depth":         "1: no intermediate CA",

@@ -61,3 +61,18 @@ func errorUpstreams(server *model.Server, ofAll []int) []errorUpstream {
 func errorUpstreamOf(location *model.Location) string {
 	return cmp.Or(location.DefaultBackendUpstreamName, model.DefaultBackendName)
 }
+
+// headerValue is a header of a request and nginx's value for it.
+type headerValue struct{ Name, Value string }
+
+// AboutError returns the headers that tell a service which request failed. The status is in X-Code.
+func (r *root) AboutError() []headerValue {
+	return []headerValue{
+		{"X-Format", "$http_accept"},
+		{"X-Original-URI", "$request_uri"},
+		{"X-Namespace", "$namespace"},
+		{"X-Ingress-Name", "$ingress_name"},
+		{"X-Service-Name", "$service_name"},
+		{"X-Service-Port", "$service_port"},
+	}
+}

@@ -182,8 +182,18 @@ func (l located) SigninLocation() string {
 // ErrorUpstream returns the upstream that answers the location's custom-http-errors.
 func (l located) ErrorUpstream() string { return errorUpstreamOf(l.Location) }
 
-// InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "".
+// HasNoEndpoints reports whether the service in the default-backend annotation answers all requests
+// of the location, because its own service has no endpoints.
+func (l located) HasNoEndpoints() bool {
+	return l.Location.Backend == l.Location.DefaultBackendUpstreamName && l.Location.Backend != model.DefaultBackendName
+}
+
+// InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "". As
+// in ingress-nginx, gRPC pods answer errors themselves: their clients could not read a page.
 func (l located) InterceptErrors() string {
+	if l.Module() == "grpc" {
+		return ""
+	}
 	ofAll := len(l.All.Cfg.CustomHTTPErrors) > 0 && !l.All.Cfg.DisableProxyInterceptErrors
 	here := len(l.Location.CustomHTTPErrors) > 0 || ofAll
 	here = here && !l.Location.DisableProxyInterceptErrors

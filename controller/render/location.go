@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,10 +94,11 @@ func enforceRegexModifier(locations []*model.Location) bool {
 	return slices.ContainsFunc(locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || rewrites(l) })
 }
 
-// rewrites reports whether the pods get another path than that of the ingress. The result is the
-// same for "/p/" and "/p" if both come from one path.
+// rewrites reports whether the location replaces the path. As in ingress-nginx, it does not if the
+// target is the location's own path. Of a prefix "/p" with this target, the location "/p" does not,
+// and "/p/" does.
 func rewrites(location *model.Location) bool {
-	return location.Rewrite.Target != "" && location.Rewrite.Target != cmp.Or(location.IngressPath, location.Path)
+	return location.Rewrite.Target != "" && location.Rewrite.Target != location.Path
 }
 
 func isLocationAllowed(location *model.Location) bool { return location.Denied == nil }

@@ -128,7 +128,7 @@ var featureExchanges = map[string]exchange{
 
 	"CORS": {"cors.example", "/", with("Origin", "https://x.a.example"), 200, map[string]string{
 		"Access-Control-Allow-Origin": "https://x.a.example", "Access-Control-Allow-Credentials": "true",
-		"Access-Control-Allow-Methods": "GET, PUT", "Access-Control-Expose-Headers": "X-C", "Access-Control-Max-Age": "-"}, nil},
+		"Access-Control-Allow-Methods": "GET, PUT", "Access-Control-Expose-Headers": "X-C", "Access-Control-Max-Age": "60"}, nil},
 	"CORS, an error":       {"cors.example", "/missing", with("Origin", "http://b.example:8080"), 404, map[string]string{"Access-Control-Allow-Origin": "http://b.example:8080"}, nil},
 	"CORS, another origin": {"cors.example", "/", with("Origin", "https://evil.example"), 200, map[string]string{"Access-Control-Allow-Origin": "-", "Access-Control-Allow-Methods": "-"}, nil},
 	"CORS, asked first": {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://x.a.example") }, 204, map[string]string{

@@ -15,6 +15,7 @@ const (
 	brotliFilter  = "http_brotli_filter"
 	brotliStatic  = "http_brotli_static"
 	geoIP2        = "http_geoip2"
+	headersMore   = "http_headers_more_filter"
 	modSecurity   = "http_modsecurity"
 	opentelemetry = "otel_ngx"
 	threads       = "threads" // not a module but a build option
@@ -22,7 +23,7 @@ const (
 
 // OptionalModules returns the modules that Input.Optional can contain.
 func OptionalModules() []string {
-	return []string{authDigest, brotliFilter, brotliStatic, geoIP2, modSecurity, opentelemetry, threads}
+	return []string{authDigest, brotliFilter, brotliStatic, geoIP2, headersMore, modSecurity, opentelemetry, threads}
 }
 
 func (in Input) has(module string) bool {
@@ -33,7 +34,7 @@ func (in Input) has(module string) bool {
 // use describes which settings need a module, and the effect if it is missing.
 type use struct {
 	modules []string
-	key     string // key of the ConfigMap; empty if only annotations need the module
+	key     string // key of the ConfigMap to report; empty if only annotations need the module, or if its lack is not reported
 	wanted  bool   // whether the ConfigMap needs it
 	by      func(*model.Location) bool
 	without string
@@ -46,6 +47,7 @@ func uses(c options.Config) []use {
 		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "responses are not compressed with it", false},
 		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not inspected", true},
 		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced", false},
+		{[]string{headersMore}, "", !c.ShowServerTokens, nil, "the header Server stays", true},
 		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, because nobody could log in", false},
 	}
 }
@@ -86,7 +88,7 @@ func Findings(m *model.Model, in Input) []model.Finding {
 			continue
 		}
 		reason := fmt.Sprintf("this nginx has no module %s; %s", u.modules[i], u.without)
-		if u.wanted {
+		if u.wanted && u.key != "" {
 			findings = append(findings, model.Finding{Object: "ConfigMap of the controller", Key: u.key, Reason: reason})
 		}
 		if u.told {

@@ -24,6 +24,8 @@ type Input struct {
 	// them. The list is empty for a module that is linked in. A module is loaded if the
 	// configuration needs it. The names are those of package nginx.
 	Optional map[string][]string
+	// MIMETypes is the path of nginx's mime.types. Empty: only nginx's built-in types apply.
+	MIMETypes string
 	// GeoIPFiles are the available GeoIP databases.
 	GeoIPFiles []string
 	// Missing are the files in FirewallFiles that do not exist.

@@ -73,6 +73,9 @@ type listenPorts struct {
 // Path returns the local path of a file in ingress-nginx's image.
 func (r *root) Path(file string) string { return r.options.Path(file) }
 
+// MIMETypes returns the path of nginx's mime.types; empty if there is none.
+func (r *root) MIMETypes() string { return r.in.MIMETypes }
+
 // User returns the value of our user directive. It is empty if main-snippet has its own, because
 // nginx accepts only one.
 func (r *root) User() string {
@@ -136,7 +139,7 @@ func newRoot(m *model.Model, in Input) *root {
 		BacklogSize: max(in.Backlog, leastBacklog),
 		StatusPort:  ports.Status,
 		StreamPort:  ports.Stream,
-		HealthzURI:  "/healthz",
+		HealthzURI:  in.Options.Healthz(),
 		StatusPath:  "/nginx_status",
 		PID:         in.Options.Path("/tmp/nginx/nginx.pid"),
 

@@ -130,8 +130,8 @@ func TestConfigKeysReachNginx(t *testing.T) {
 		}, []string{"\nmain_s;", "\n\thttp_s;", "\n\t\tserver_s;", "\n\t\t\tlocation_s;"}, nil},
 		"logs": {func(in *render.Input) {
 			c := &in.Options.Config
-			c.AccessLogPath, c.AccessLogParams, c.SkipAccessLogURLs, c.LogFormatEscapeJSON = "/dev/stdout", "buffer=4k", []string{`^/health$`}, true
-		}, []string{`access_log "/dev/stdout" upstreaminfo buffer=4k if=$loggable;`, `"~^/health$" 0;`, "upstreaminfo escape=json"}, nil},
+			c.AccessLogPath, c.AccessLogParams, c.SkipAccessLogURLs, c.LogFormatEscapeJSON = "/dev/stdout", "buffer=4k", []string{"/health", `~^/a\.b`}, true
+		}, []string{`access_log "/dev/stdout" upstreaminfo buffer=4k if=$loggable;`, `"/health" 0;`, `"~^/a\\.b" 0;`, "upstreaminfo escape=json"}, nil},
 		"no access log": {func(in *render.Input) { in.Options.Config.DisableAccessLog = true },
 			[]string{"\n\taccess_log off;"}, []string{"access.log"}},
 		"forwarded headers": {func(in *render.Input) {

@@ -87,7 +87,7 @@ describe("lua_ingress", function()
     end
   end)
 
-  it("redirects to another host at the port of the PROXY protocol", function()
+  it("knows the URL at another host at the port of the PROXY protocol", function()
     local proxy, passthrough = { use_proxy_protocol = true }, { is_ssl_passthrough_enabled = true }
     for _, case in ipairs({
       { "https://www.example:443/a", { proxy_protocol_server_port = "443" }, proxy },
@@ -97,9 +97,8 @@ describe("lua_ingress", function()
       { "https://www.example:443/a", { scheme = "https", server_port = "442" }, passthrough },
       { "https://www.example:442/a", { scheme = "https", server_port = "442" }, {} },
     }) do
-      local lua_ingress, location = ask(case[2], case[3])
-      lua_ingress.redirect_to_host("www.example")
-      assert.equal(case[1], location())
+      local lua_ingress = ask(case[2], case[3])
+      assert.equal(case[1], lua_ingress.url_at_host("www.example"))
     end
   end)
 
@@ -121,12 +120,10 @@ describe("lua_ingress", function()
     assert.equal(400, status)
   end)
 
-  it("redirects to another host", function()
-    local lua_ingress, location = ask({ scheme = "https", server_port = "8443" })
-    lua_ingress.redirect_to_host("www.example")
-    assert.equal("https://www.example:8443/a", location())
-    lua_ingress, location = ask({ http_x_forwarded_proto = "https", http_x_forwarded_port = "443" }, { use_forwarded_headers = true })
-    lua_ingress.redirect_to_host("www.example")
-    assert.equal("https://www.example:443/a", location())
+  it("knows the URL at another host", function()
+    local lua_ingress = ask({ scheme = "https", server_port = "8443" })
+    assert.equal("https://www.example:8443/a", lua_ingress.url_at_host("www.example"))
+    lua_ingress = ask({ http_x_forwarded_proto = "https", http_x_forwarded_port = "443" }, { use_forwarded_headers = true })
+    assert.equal("https://www.example:443/a", lua_ingress.url_at_host("www.example"))
   end)
 end)

@@ -19,9 +19,18 @@ var protocols = []protocol{
 	websocketProtocol,
 }
 
-// ServeHTTP answers every request with the pod's identity and the checksum of the body that reached
-// it: at once, unless the request asks for another behaviour.
+// ServeHTTP answers every request. A pod that follows a script or records has a role.
 func (p *pod) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.role != nil {
+		p.perform(w, r)
+		return
+	}
+	p.answerPlainly(w, r)
+}
+
+// answerPlainly answers with the pod's identity and the checksum of the body that reached it: at
+// once, unless the request asks for another behaviour.
+func (p *pod) answerPlainly(w http.ResponseWriter, r *http.Request) {
 	for _, other := range protocols {
 		if other.speaks(r) {
 			other.serve(p, w, r)

@@ -32,6 +32,8 @@ type Loopback struct {
 	pods    map[string]*pod // those that are not gone, by name
 	ending  map[*pod]bool   // those that are gone, but still finish their last answers
 	stopped bool
+
+	recording *Recording // nil: pods do not record
 }
 
 // New returns a fleet without pods.
@@ -41,7 +43,9 @@ func New(o Options) *Loopback {
 
 // Start makes a pod with an address that no other pod of the fleet ever had or will
 // have, so an answer from it can only come from that pod.
-func (f *Loopback) Start(name, service string) (Pod, error) {
+func (f *Loopback) Start(name, service string) (Pod, error) { return f.start(name, service, nil) }
+
+func (f *Loopback) start(name, service string, script *compiled) (Pod, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
@@ -55,6 +59,7 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	p := newPod(podContext{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
+	p.assign(script, f.recording)
 	f.pods[name] = p
 	p.setState(Starting)
 	return p, nil

@@ -37,11 +37,12 @@ type pod struct {
 	name    string
 	service string
 	address netip.AddrPort
-	server  *http.Server
+	server  server
 	done    chan struct{}
 	grpc    func() *grpc.Server // made on the first call: few of ten thousand pods get one
 
 	connections *connections
+	role        *role // nil, unless the pod follows a script or records
 
 	mu       sync.Mutex
 	state    State
@@ -69,14 +70,23 @@ func Single(name, service string, address netip.AddrPort, streamPort int, tell f
 func newPod(h podContext, name, service string, address netip.AddrPort) *pod {
 	p := &pod{context: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
 	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
-	p.server = &http.Server{
-		Handler:  p,
-		ErrorLog: log.New(httpLog{p}, "", 0),
-	}
-	p.server.Protocols = new(http.Protocols)
-	p.server.Protocols.SetHTTP1(true)
-	p.server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
+	server := newServer(p)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
+	p.server = server
 	return p
+}
+
+// server is what a pod needs of its http.Server. Serve may be called for several listeners.
+type server interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error
+	Close() error
+}
+
+// newServer returns an HTTP server that speaks no protocol yet.
+func newServer(p *pod) *http.Server {
+	return &http.Server{Handler: p, ErrorLog: log.New(httpLog{p}, "", 0), Protocols: new(http.Protocols)}
 }
 
 func (p *pod) Addr() netip.AddrPort { return p.address }
@@ -99,9 +109,14 @@ func (p *pod) Ready() error {
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
+	if err := p.role.listen(p.address.Addr()); err != nil {
+		listener.Close()
+		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
+	}
 	if p.context.streamPort != 0 {
 		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
 			listener.Close()
+			p.role.close()
 			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 		}
 		go p.serveStream(p.stream)
@@ -109,6 +124,7 @@ func (p *pod) Ready() error {
 	p.listener = newIdleListener(listener)
 	p.setStateLocked(Ready)
 	go p.serve(p.listener)
+	p.role.each(func(l *idleListener) { go p.serve(l) })
 	return nil
 }
 
@@ -161,6 +177,7 @@ func (p *pod) closeListeners() bool {
 	if p.listener != nil {
 		p.listener.stop()
 	}
+	p.role.close()
 	p.stream.close()
 	p.setStateLocked(Gone)
 	p.mu.Unlock()

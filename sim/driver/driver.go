@@ -72,3 +72,10 @@ type Instance interface {
 	// leaves no process behind.
 	Stop(ctx context.Context) error
 }
+
+// Files is an Instance whose nginx may write its files where this process can read them.
+type Files interface {
+	// FileRoot returns the folder below which the paths of nginx's files are, such as
+	// var/log/nginx/access.log; empty if this process cannot read them.
+	FileRoot() string
+}

@@ -10,21 +10,23 @@ import (
 	"github.com/distribution/reference"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Scenario
-	at       position
+	at       specfile.Position
 	nodes    []*yaml.Node // of the manifests
 	known    Known
-	problems *problems
+	problems *specfile.Problems
 	broken   map[int]bool // lines that did not decode: further problems there would be guesses
 }
 
-func check(s *Scenario, at position, manifests []*yaml.Node, known Known, found *problems) {
+func check(s *Scenario, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
 	c := &checker{Scenario: s, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
-	for _, problem := range found.found {
+	for _, problem := range found.Found {
 		c.broken[problem.Line] = true
 	}
 	c.name("scenario", s.Name, "metadata", "name")
@@ -34,7 +36,7 @@ func check(s *Scenario, at position, manifests []*yaml.Node, known Known, found 
 	c.population()
 	c.traffic()
 	c.timeline()
-	c.manifests()
+	specfile.CheckRepeated(s.Manifests, found)
 	c.unknownKeys()
 	c.expectations(s.Expect)
 	c.comparison()
@@ -43,8 +45,8 @@ func check(s *Scenario, at position, manifests []*yaml.Node, known Known, found 
 
 // addProblem adds a problem at the line of a path, unless that line did not decode.
 func (c *checker) addProblem(what, mend string, path ...any) {
-	if line := c.at.line(path...); !c.broken[line] {
-		c.problems.add(line, what, mend)
+	if line := c.at.Line(path...); !c.broken[line] {
+		c.problems.Add(line, what, mend)
 	}
 }
 
@@ -131,10 +133,10 @@ func (c *checker) expectations(list []Expectation) {
 			continue
 		}
 		if e.Expression == "" {
-			c.problems.add(e.Line, "an empty expectation", "write one, such as reloads == 0")
+			c.problems.Add(e.Line, "an empty expectation", "write one, such as reloads == 0")
 		} else if c.known.CheckExpression != nil {
 			if err := c.known.CheckExpression(e.Expression); err != nil {
-				c.problems.add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
+				c.problems.Add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // Mutated returns the scenario with the mutation of its control, which must make it fail. It
@@ -40,7 +42,7 @@ func Over(first, second map[string]string) map[string]string {
 // exist.
 func (c *checker) control() {
 	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
-		c.addProblem("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")
+		c.addProblem("unknown tier "+c.Tier, specfile.Choose(c.Tier, "tiers", Tiers), "spec", "tier")
 	}
 	if c.Control == nil {
 		return
@@ -85,7 +87,7 @@ func (c *checker) controlFails(path []any) {
 	}
 	for i, text := range c.Control.Fails {
 		if !slices.Contains(all, text) {
-			c.addProblem(fmt.Sprintf("%q is not an expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
+			c.addProblem(fmt.Sprintf("%q is not an expectation of this file", text), specfile.Choose(text, "expectations", all), append(path, i)...)
 		}
 	}
 }

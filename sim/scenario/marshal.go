@@ -13,7 +13,7 @@ func (s *Scenario) Marshal() ([]byte, error) {
 	documents := []any{document{APIVersion: APIVersion, Kind: Kind, Metadata: metadata{Name: s.Name}, Spec: s.Spec}}
 	for _, m := range s.Manifests {
 		object := m.Object.DeepCopy()
-		if m.Name != object.GetName() {
+		if m.Named {
 			annotations := object.GetAnnotations()
 			if annotations == nil {
 				annotations = map[string]string{}

@@ -3,15 +3,14 @@ package scenario
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/specfile"
 )
 
 // Known has the names and checks that other packages provide for checking a scenario. A nil field
@@ -51,25 +50,19 @@ func Load(path string, known Known) (*Scenario, error) {
 // Parse checks a scenario file that has been read already, and leaves its paths as they are. name
 // is the name of the file in errors.
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
-	found := &problems{file: name}
-	documents := split(data, found)
+	found := &specfile.Problems{File: name, Types: types}
+	documents := specfile.Split(data, found)
 	if len(documents) == 0 {
-		if len(found.found) == 0 {
-			found.add(1, "the file is empty", "start it with "+heading)
+		if len(found.Found) == 0 {
+			found.Add(1, "the file is empty", "start it with "+heading)
 		}
-		return nil, found.err()
+		return nil, found.Err()
 	}
 	s := &Scenario{File: name}
-	all := items(documents[1:])
-	for _, document := range all {
-		if m, ok := readManifest(document, found); ok {
-			s.Manifests = append(s.Manifests, m)
-		} else {
-			s.Manifests = append(s.Manifests, unusable(document))
-		}
-	}
-	readSpec(s, data, position{documents[0]}, all, known, found)
-	if err := found.err(); err != nil {
+	var nodes []*yaml.Node
+	s.Manifests, nodes = specfile.Manifests(documents[1:], Kind, APIVersion, found)
+	readSpec(s, data, specfile.Position{Root: documents[0]}, nodes, known, found)
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(s.Warnings, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
@@ -77,47 +70,20 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	return s, nil
 }
 
-// unusable returns a placeholder for a manifest that did not decode, so that the steps that name it
-// cause no further problems.
-func unusable(node *yaml.Node) Manifest {
-	at := position{node}
-	return Manifest{Name: cmp.Or(at.text("metadata", "annotations", NameAnnotation), at.text("metadata", "name")), Line: at.line()}
-}
-
-// split reads the documents of a file as nodes, which have line numbers, and omits empty documents.
-func split(data []byte, found *problems) []*yaml.Node {
-	var documents []*yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		node := &yaml.Node{}
-		err := decoder.Decode(node)
-		if errors.Is(err, io.EOF) {
-			return documents
-		}
-		if err != nil {
-			found.yaml(err, 1)
-			return documents
-		}
-		if root := resolve(node); root.Kind == yaml.MappingNode || root.Kind == yaml.SequenceNode || root.Value != "" {
-			documents = append(documents, node)
-		}
-	}
-}
-
 // readSpec decodes and checks the first document; manifests are the others.
-func readSpec(s *Scenario, data []byte, at position, manifests []*yaml.Node, known Known, found *problems) {
-	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
-		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
+func readSpec(s *Scenario, data []byte, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
+	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != Kind || version != APIVersion {
+		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
 		return
 	}
 	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&d); err != nil {
-		found.yaml(err, at.line())
+		found.YAML(err, at.Line())
 	}
-	for _, line := range emptyItems(at.root) {
-		found.add(line, "an empty list item", "fill it in, or remove its dash")
+	for _, line := range specfile.EmptyItems(at.Root) {
+		found.Add(line, "an empty list item", "fill it in, or remove its dash")
 	}
 	s.Name, s.Spec = d.Metadata.Name, d.Spec
 	fill(s, at)
@@ -125,31 +91,31 @@ func readSpec(s *Scenario, data []byte, at position, manifests []*yaml.Node, kno
 }
 
 // fill sets line numbers, and the defaults that depend on other fields.
-func fill(s *Scenario, at position) {
+func fill(s *Scenario, at specfile.Position) {
 	whole(&s.Subjects, at, "subjects")
 	whole(&s.Traffic, at, "traffic")
 	whole(&s.Timeline, at, "timeline")
 	for i := range s.Subjects {
-		s.Subjects[i].Line = at.line("spec", "subjects", i)
+		s.Subjects[i].Line = at.Line("spec", "subjects", i)
 	}
 	for i := range s.Traffic {
-		s.Traffic[i].Line = at.line("spec", "traffic", i)
+		s.Traffic[i].Line = at.Line("spec", "traffic", i)
 	}
 	for i := range s.Timeline {
 		step := &s.Timeline[i]
-		step.Line = at.line("spec", "timeline", i)
+		step.Line = at.Line("spec", "timeline", i)
 		if step.Drain == nil && step.drains() {
 			step.Drain = new(DefaultDrain)
 		}
 	}
 	if s.Control != nil {
-		s.Control.Line = at.line("spec", "control")
+		s.Control.Line = at.Line("spec", "control")
 		for i := range s.Control.Timeline {
-			s.Control.Timeline[i].Line = at.line("spec", "control", "timeline", i)
+			s.Control.Timeline[i].Line = at.Line("spec", "control", "timeline", i)
 		}
 	}
 	if len(s.Subjects) == 0 {
-		s.Subjects = []Subject{{Name: Bundled, Line: at.line("spec")}}
+		s.Subjects = []Subject{{Name: Bundled, Line: at.Line("spec")}}
 	}
 	for i := range s.Subjects {
 		s.Subjects[i].Controller = cmp.Or(s.Subjects[i].Controller, Bundled)
@@ -167,8 +133,8 @@ func fill(s *Scenario, at position) {
 
 // whole empties a list from which the decoder dropped items. The decoder has reported those items,
 // and the lines of the remaining items are no longer known.
-func whole[T any](list *[]T, at position, key string) {
-	if _, node := at.find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
+func whole[T any](list *[]T, at specfile.Position, key string) {
+	if _, node := at.Find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
 		*list = nil
 	}
 }

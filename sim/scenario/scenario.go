@@ -5,8 +5,11 @@
 package scenario
 
 import (
+	"reflect"
 	"slices"
 	"time"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // APIVersion and Kind are the apiVersion and kind of the first document of a scenario file.
@@ -47,6 +50,16 @@ const RecordedNamespace = "recorded"
 
 // Churns lists the kinds of churn that a step can name.
 var Churns = []string{RollingUpdate, ScaleOut, NewHosts, Touch, CertificateRotation, Recorded}
+
+// NameAnnotation gives a manifest a name in the file that differs from its metadata.name. Parse
+// removes the annotation from the object.
+const NameAnnotation = specfile.NameAnnotation
+
+// Manifest is a Kubernetes object of a scenario file.
+type Manifest = specfile.Manifest
+
+// Problem is one problem of a scenario file.
+type Problem = specfile.Problem
 
 // Scenario is a scenario file: subjects, what happens to them, and what is expected of them.
 type Scenario struct {
@@ -91,6 +104,9 @@ func (s *Scenario) Lanes() []string {
 	slices.Sort(lanes)
 	return slices.Compact(lanes)
 }
+
+// types are the types of a scenario file.
+var types = specfile.TypesOf(reflect.TypeFor[document](), map[string]string{"document": "a scenario"})
 
 // document is the first document of a scenario file.
 type document struct {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // timeline checks each step, and that manifests are applied before they are deleted.
@@ -48,7 +50,7 @@ func (c *checker) oneFault() {
 		before := lasting[step.Fault]
 		end := before.At + before.For
 		if step.At < end {
-			c.problems.add(step.Line, fmt.Sprintf("fault %s begins at %v, while the one of line %d is still active", step.Fault, step.At, before.Line),
+			c.problems.Add(step.Line, fmt.Sprintf("fault %s begins at %v, while the one of line %d is still active", step.Fault, step.At, before.Line),
 				fmt.Sprintf("begin it at %v or later, or end the other by %v", end, step.At))
 		}
 		if step.At+step.For > end {
@@ -67,7 +69,7 @@ func (c *checker) oneChurn() {
 		case first[step.Churn] == 0:
 			first[step.Churn] = step.Line
 		default:
-			c.problems.add(step.Line, fmt.Sprintf("a second %s of the same population; the first is at line %d", step.Churn, first[step.Churn]),
+			c.problems.Add(step.Line, fmt.Sprintf("a second %s of the same population; the first is at line %d", step.Churn, first[step.Churn]),
 				"merge the two steps")
 		}
 	}
@@ -86,7 +88,7 @@ func (c *checker) churn(step Step, path []any) {
 		return
 	}
 	if !slices.Contains(Churns, step.Churn) {
-		c.addProblem("unknown churn "+step.Churn, choose(step.Churn, "churns", Churns), append(path, "churn")...)
+		c.addProblem("unknown churn "+step.Churn, specfile.Choose(step.Churn, "churns", Churns), append(path, "churn")...)
 	}
 	if c.Population.IsZero() {
 		c.addProblem("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
@@ -124,7 +126,7 @@ func (c *checker) fault(step Step, path []any) {
 	switch {
 	case !known:
 		names := slices.Sorted(maps.Keys(c.known.Faults))
-		c.addProblem("unknown fault "+step.Fault, choose(step.Fault, "faults", names), append(path, "fault")...)
+		c.addProblem("unknown fault "+step.Fault, specfile.Choose(step.Fault, "faults", names), append(path, "fault")...)
 	case lasts && step.For <= 0:
 		c.addProblem("a fault without a duration", "add for: 2s", append(path, "for")...)
 	case !lasts && step.For != 0:
@@ -144,7 +146,7 @@ func (c *checker) names(step Step, path []any) {
 		}
 		slices.Sort(known)
 		c.addProblem(fmt.Sprintf("%s: no manifest %s in this file", key, name),
-			choose(name, "manifests", slices.Compact(known)), append(path, key)...)
+			specfile.Choose(name, "manifests", slices.Compact(known)), append(path, key)...)
 	}
 }
 
@@ -182,29 +184,11 @@ func (c *checker) deletions() {
 			applied[step.Apply] = true
 		case step.Delete != "" && !applied[step.Delete] && len(c.Named(step.Delete)) > 0:
 			if !c.broken[step.Line] {
-				c.problems.add(step.Line, fmt.Sprintf("delete: %s at %v, but no step applies it before", step.Delete, step.At),
+				c.problems.Add(step.Line, fmt.Sprintf("delete: %s at %v, but no step applies it before", step.Delete, step.At),
 					"add an earlier step with apply: "+step.Delete)
 			}
 		default:
 			delete(applied, step.Delete)
 		}
-	}
-}
-
-// manifests checks that no name has the same object twice, because a step would then write it
-// twice.
-func (c *checker) manifests() {
-	first := map[string]Manifest{}
-	for _, m := range c.Manifests {
-		if m.Object == nil {
-			continue
-		}
-		key := m.Name + "\n" + m.identity()
-		if before, again := first[key]; again {
-			c.problems.add(m.Line, fmt.Sprintf("a second %s; the first is at line %d", m.identity(), before.Line),
-				fmt.Sprintf("give one of them another name with the annotation %s", NameAnnotation))
-			continue
-		}
-		first[key] = m
 	}
 }

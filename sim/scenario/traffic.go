@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // traffic checks each stream of requests.
@@ -15,7 +17,7 @@ func (c *checker) traffic() {
 		case t.Lane == "":
 			c.addProblem("traffic without a lane", "add lane: NAME", path...)
 		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
-			c.addProblem("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
+			c.addProblem("unknown lane "+t.Lane, specfile.Choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
 		}
 		if t.Rate == 0 {
 			c.addProblem("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
@@ -41,7 +43,7 @@ func (c *checker) traffic() {
 func (c *checker) arrivals(t Traffic, path []any) {
 	patterns := []string{Constant, Poisson}
 	if t.Arrivals != "" && !slices.Contains(patterns, t.Arrivals) {
-		c.addProblem("unknown arrivals "+t.Arrivals, choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
+		c.addProblem("unknown arrivals "+t.Arrivals, specfile.Choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
 	}
 	lowest := t.Rate
 	if t.Ramp != nil {

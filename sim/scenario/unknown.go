@@ -1,14 +1,13 @@
 package scenario
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"windtunnel.dev/internal/suggest"
+	"windtunnel.dev/sim/specfile"
 )
 
 // Keys has the names that our controller knows. It ignores misspelt ones. A nil list disables its
@@ -45,11 +44,11 @@ func (c *checker) unknownKeys() {
 		}
 		switch m.Object.GetKind() {
 		case "Ingress":
-			c.annotations(m.Object.GetAnnotations(), everyone, position{c.nodes[i]}, "metadata", "annotations")
+			c.annotations(m.Object.GetAnnotations(), everyone, specfile.Position{Root: c.nodes[i]}, "metadata", "annotations")
 		case "ConfigMap":
 			if m.Object.GetNamespace()+"/"+m.Object.GetName() == c.known.Keys.ConfigMap {
 				data, _, _ := unstructured.NestedStringMap(m.Object.Object, "data")
-				c.keys(data, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", everyone, position{c.nodes[i]}, "data")
+				c.keys(data, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", everyone, specfile.Position{Root: c.nodes[i]}, "data")
 			}
 		}
 	}
@@ -63,7 +62,7 @@ func (c *checker) configKeys(config map[string]string, foreign bool, path ...any
 }
 
 // annotations checks the annotations with our prefix.
-func (c *checker) annotations(all map[string]string, foreign bool, at position, path ...any) {
+func (c *checker) annotations(all map[string]string, foreign bool, at specfile.Position, path ...any) {
 	if len(c.known.Keys.Annotations) == 0 {
 		return
 	}
@@ -75,7 +74,7 @@ func (c *checker) annotations(all map[string]string, foreign bool, at position, 
 
 // keys reports each unknown key: as an error if all its readers are our controller, otherwise as a
 // warning.
-func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at position, path ...any) {
+func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at specfile.Position, path ...any) {
 	if known == nil {
 		return
 	}
@@ -83,16 +82,12 @@ func (c *checker) keys(given map[string]string, known []string, kind, mend strin
 		if slices.Contains(known, key) {
 			continue
 		}
-		what := fmt.Sprintf("unknown %s %s", kind, key)
-		mend := mend
-		if question := suggest.DidYouMean(key, known); question != "" {
-			mend = question + " (" + mend + ")"
-		}
-		line := at.line(append(slices.Clone(path), key)...)
+		what, mend := specfile.Unknown(kind, key, known, mend)
+		line := at.Line(append(slices.Clone(path), key)...)
 		if foreign || c.known.Keys.Other {
 			c.Warnings = append(c.Warnings, Problem{File: c.File, Line: line, What: what + ", which the bundled controller would ignore", Mend: mend})
 		} else if !c.broken[line] {
-			c.problems.add(line, what, mend)
+			c.problems.Add(line, what, mend)
 		}
 	}
 }

@@ -63,6 +63,11 @@ func newControlClient(o Options, owner string) (controlClient, error) {
 
 // send sends an order to the process of a member.
 func (r controlClient) send(m *member, verb string, o order) error {
+	return r.sendFor(m, verb, o, nil)
+}
+
+// sendFor sends an order that has an answer, and decodes the answer into a pointer.
+func (r controlClient) sendFor(m *member, verb string, o order, into any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), o.timeoutFor(verb))
 	defer cancel()
 	o.Owner = r.owner
@@ -81,6 +86,12 @@ func (r controlClient) send(m *member, verb string, o order) error {
 		return fmt.Errorf("send %[2]s to pod %[1]s of the pool: %[3]w", m.name, verb, err)
 	}
 	defer answer.Body.Close()
+	if into != nil && answer.StatusCode == http.StatusOK {
+		if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+			return fmt.Errorf("send %s to pod %s of the pool: read the answer: %w", verb, m.name, err)
+		}
+		return nil
+	}
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // the reason, if there is one
 	switch answer.StatusCode {
 	case http.StatusNoContent:

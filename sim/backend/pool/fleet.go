@@ -75,9 +75,11 @@ type Fleet struct {
 	pods    map[string]*pod    // those that are not gone, by name
 	ending  map[*pod]bool      // those that are gone, but whose processes may not know it yet
 	stopped bool
+
+	records records
 }
 
-var _ backend.Fleet = (*Fleet)(nil)
+var _ backend.ScriptedFleet = (*Fleet)(nil)
 
 // member is a real pod of the pool.
 type member struct {
@@ -156,17 +158,20 @@ func (f *Fleet) renewLeases(ctx context.Context) {
 const parallelRenewals = 8
 
 // Start runs a pod of that name in the real pod that was unused for the longest time.
-func (f *Fleet) Start(name, service string) (backend.Pod, error) {
+func (f *Fleet) Start(name, service string) (backend.Pod, error) { return f.start(name, service, nil) }
+
+func (f *Fleet) start(name, service string, script *backend.Script) (backend.Pod, error) {
 	f.starting.Lock()
 	defer f.starting.Unlock()
 	if err := f.mayStart(name); err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
-	m, err := f.claim(name, service)
+	part := f.records.part(script)
+	m, err := f.claim(name, service, part)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
-	p := &pod{fleet: f, member: m, name: name, service: service, done: make(chan struct{})}
+	p := &pod{fleet: f, member: m, name: name, service: service, records: part.Record > 0, done: make(chan struct{})}
 	p.setState(backend.Starting)
 	f.mu.Lock()
 	f.pods[name] = p
@@ -195,7 +200,7 @@ func (f *Fleet) mayStart(name string) error {
 
 // claim finds a process that accepts the pod. If none of the known ones does, it lists the pool's
 // pods again.
-func (f *Fleet) claim(name, service string) (*member, error) {
+func (f *Fleet) claim(name, service string, part scripted) (*member, error) {
 	var failed error
 	for looked := false; ; {
 		m := f.takeUnused()
@@ -215,7 +220,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 			}
 			continue
 		}
-		failed = f.reach.send(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease, Rest: f.options.Rest})
+		failed = f.reach.send(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease, Rest: f.options.Rest, scripted: part})
 		if failed == nil {
 			return m, nil
 		}

@@ -19,6 +19,9 @@ type pod struct {
 	service string
 	done    chan struct{}
 
+	records bool // whether its process has records to fetch; guarded by records.fetching, as is fetched
+	fetched int  // the Seq, in the process, of the last record before the first that is not done
+
 	mu    sync.Mutex
 	state backend.State
 	drain *time.Timer // nil until Terminate
@@ -83,6 +86,9 @@ func (p *pod) Gone() {
 	p.mu.Unlock()
 	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	if err := p.send("gone", 0); err != nil {
+		p.trouble(err)
+	}
+	if err := p.fleet.collectLast(p); err != nil {
 		p.trouble(err)
 	}
 	close(p.done)

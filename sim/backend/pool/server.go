@@ -33,6 +33,7 @@ type order struct {
 	// Lease, for claim and keep, is how long the pod lives without a further order, in
 	// nanoseconds: its owner may have died.
 	Lease time.Duration `json:"lease,omitempty"`
+	scripted
 }
 
 // Server is the control API of a process that runs one simulated pod after another. It is safe for
@@ -52,6 +53,8 @@ type Server struct {
 	pod    backend.Pod // nil before the first
 	expiry *time.Timer // of its lease
 	left   time.Time   // when the process last ran a pod
+
+	recording *backend.Recording // of the pod; nil: it does not record
 }
 
 // verbs are the orders. Each runs with the lock held, and returns a function that waits for the end
@@ -65,31 +68,23 @@ var verbs = map[string]func(*Server, order) (func(), error){
 }
 
 // Handler answers 204 to an order that was carried out, 409 to one that conflicts with the state of
-// the process, and 200 to GET /healthz.
+// the process, 200 with records to POST /pod/received, and 200 to GET /healthz.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("POST /pod/{verb}", s.serveOrder)
+	mux.HandleFunc("POST /pod/received", s.received)
 	return mux
 }
 
 func (s *Server) serveOrder(w http.ResponseWriter, r *http.Request) {
-	if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(s.Token)) != 1 {
-		http.Error(w, TokenHeader+" is not this process's token", http.StatusForbidden)
+	o, ok := s.read(w, r)
+	if !ok {
 		return
 	}
 	verb, ok := verbs[r.PathValue("verb")]
 	if !ok {
 		http.NotFound(w, r)
-		return
-	}
-	var o order
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&o); err != nil {
-		http.Error(w, "the order is not valid JSON: "+err.Error(), http.StatusBadRequest)
-		return
-	}
-	if o.Name == "" || o.Owner == "" || o.Drain < 0 {
-		http.Error(w, "an order needs an owner, a name, and a drain that is not negative", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -101,6 +96,26 @@ func (s *Server) serveOrder(w http.ResponseWriter, r *http.Request) {
 	}
 	wait()
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// maxOrder bounds an order, in bytes: a script has certificates and bodies.
+const maxOrder = 8 << 20
+
+// read reads an order. If it is not valid, read answers the request and returns false.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) (o order, ok bool) {
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(s.Token)) != 1 {
+		http.Error(w, TokenHeader+" is not this process's token", http.StatusForbidden)
+		return order{}, false
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder)).Decode(&o); err != nil {
+		http.Error(w, "the order is not valid JSON: "+err.Error(), http.StatusBadRequest)
+		return order{}, false
+	}
+	if o.Name == "" || o.Owner == "" || o.Drain < 0 {
+		http.Error(w, "an order needs an owner, a name, and a drain that is not negative", http.StatusBadRequest)
+		return order{}, false
+	}
+	return o, true
 }
 
 func noWait() {}
@@ -116,7 +131,13 @@ func (s *Server) claim(o order) (func(), error) {
 	if rested := time.Since(s.left); rested < o.Rest {
 		return nil, fmt.Errorf("cannot run %s: ran pod %s of %s until %v ago, and must be unused for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
 	}
-	p := backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
+	recording := o.recording()
+	p, err := backend.ScriptedSingle(o.Name, o.Service, s.Address, s.StreamPort, o.Script, recording, s.Tell)
+	if err != nil {
+		return nil, fmt.Errorf("cannot run %s: %w", o.Name, err)
+	}
+	o.scripted = scripted{} // no longer needed, and may be large
+	s.recording = recording
 	s.of, s.pod, s.expiry = o, p, time.AfterFunc(o.Lease, p.Gone)
 	go func() {
 		<-p.Done()

@@ -51,8 +51,8 @@ func (r *runtime) command() *exec.Cmd {
 	return command
 }
 
-// root returns the root of the controller's files. Without rootFlag, that is the machine's root.
-func (r *runtime) root() string {
+// Root returns the root of the controller's files. Without rootFlag, that is the machine's root.
+func (r *runtime) Root() string {
 	if r.flags[rootFlag] {
 		return r.cluster.Root
 	}
@@ -60,7 +60,7 @@ func (r *runtime) root() string {
 }
 
 func (r *runtime) Master() (int, error) {
-	path := filepath.Join(r.root(), "tmp/nginx/nginx.pid")
+	path := filepath.Join(r.Root(), "tmp/nginx/nginx.pid")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("find the nginx master: %w", err)
@@ -73,7 +73,7 @@ func (r *runtime) Master() (int, error) {
 }
 
 func (r *runtime) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(r.root(), name))
+	return os.ReadFile(filepath.Join(r.Root(), name))
 }
 
 // Close does nothing: the instance's guard ends the processes and removes the folder.

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -31,7 +32,7 @@ func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
 }
 
 func (i *Instance) healthURL() string {
-	return "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
+	return "http://127.0.0.1:" + i.ports["healthz-port"] + cmp.Or(i.Subject.Flags["health-check-path"], "/healthz")
 }
 
 // Healthy checks the health endpoint once.

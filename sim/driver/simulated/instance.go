@@ -88,6 +88,14 @@ func (i *Instance) StatusPort() int {
 func (i *Instance) Address() netip.AddrPort { return i.at("http-port") }
 func (i *Instance) TLS() netip.AddrPort     { return i.at("https-port") }
 
+// FileRoot implements driver.Files.
+func (i *Instance) FileRoot() string {
+	if onThisMachine, ok := i.runtime.(interface{ Root() string }); ok {
+		return onThisMachine.Root()
+	}
+	return ""
+}
+
 // Streams returns the addresses with the ports from streamBase.
 func (i *Instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort

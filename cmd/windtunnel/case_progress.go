@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"windtunnel.dev/sim/behave"
+	casereport "windtunnel.dev/sim/behave/report"
+)
+
+// caseProgressEvery is the time between two lines of progress that are not on a terminal.
+const caseProgressEvery = 5 * time.Second
+
+// caseProgress shows how many cases are done. On a terminal it updates a single line; elsewhere it
+// prints a line every few seconds.
+type caseProgress struct {
+	out      io.Writer
+	terminal bool
+	all      int
+	counts   casereport.Counts
+	finished int
+	shown    time.Time
+}
+
+func showCaseProgress(out io.Writer, all int) *caseProgress {
+	p := &caseProgress{out: out, all: all, counts: casereport.Counts{}, shown: time.Now()}
+	if file, ok := out.(*os.File); ok {
+		p.terminal = term.IsTerminal(int(file.Fd()))
+	}
+	p.show()
+	return p
+}
+
+// done counts a case, and calls print when the line of progress is out of the way. It must not be
+// called by several goroutines at a time.
+func (p *caseProgress) done(r behave.Result, print func()) {
+	p.counts[r.Outcome]++
+	p.finished++
+	p.clear()
+	print()
+	p.show()
+}
+
+func (p *caseProgress) show() {
+	line := fmt.Sprintf("%d of %d cases", p.finished, p.all)
+	if p.finished > 0 {
+		line += ": " + p.counts.String()
+	}
+	switch {
+	case p.terminal:
+		fmt.Fprint(p.out, line)
+	case time.Since(p.shown) > caseProgressEvery:
+		p.shown = time.Now()
+		fmt.Fprintln(p.out, line)
+	}
+}
+
+func (p *caseProgress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.out, "\r\033[K")
+	}
+}
+
+func (p *caseProgress) end() { p.clear() }

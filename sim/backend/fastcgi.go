@@ -1,0 +1,234 @@
+package backend
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/fcgi"
+	"slices"
+	"sync"
+)
+
+// fastcgiServer serves FastCGI with net/http/fcgi, and adds what that lacks: all parameters of a
+// request, the end of its context with its connection, and a shutdown that completes answers.
+type fastcgiServer struct {
+	handler http.Handler
+
+	mu       sync.Mutex
+	conns    map[*fastcgiConn]bool
+	stopping bool
+	ended    chan struct{} // closed when there are no connections after Shutdown
+}
+
+func newFastCGIServer(handler http.Handler) *fastcgiServer {
+	return &fastcgiServer{handler: handler, conns: map[*fastcgiConn]bool{}, ended: make(chan struct{})}
+}
+
+func (s *fastcgiServer) Serve(l net.Listener) error {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		conn := &fastcgiConn{Conn: c, server: s}
+		conn.living, conn.end = context.WithCancel(context.WithValue(context.Background(), http.LocalAddrContextKey, c.LocalAddr()))
+		s.mu.Lock()
+		s.conns[conn] = true
+		s.mu.Unlock()
+		fcgi.Serve(&oneConn{Conn: conn}, conn) // it returns when it has the connection
+	}
+}
+
+// Shutdown closes each connection when it has no request. Its caller has closed the listeners.
+func (s *fastcgiServer) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.stopping = true
+	conns := slices.Collect(maps.Keys(s.conns))
+	s.endLocked()
+	s.mu.Unlock()
+	for _, c := range conns {
+		c.closeIfUnused()
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close closes all connections.
+func (s *fastcgiServer) Close() error {
+	s.mu.Lock()
+	s.stopping = true
+	conns := slices.Collect(maps.Keys(s.conns))
+	s.endLocked()
+	s.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+	}
+	return nil
+}
+
+func (s *fastcgiServer) forget(c *fastcgiConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	s.endLocked()
+}
+
+func (s *fastcgiServer) endLocked() {
+	if !s.stopping || len(s.conns) > 0 {
+		return
+	}
+	select {
+	case <-s.ended:
+	default:
+		close(s.ended)
+	}
+}
+
+func (s *fastcgiServer) isStopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}
+
+// fastcgiConn is a connection over which a client sends one request after another. It reads along.
+type fastcgiConn struct {
+	net.Conn
+	server *fastcgiServer
+	living context.Context // ends with the connection
+	end    context.CancelFunc
+
+	mu       sync.Mutex
+	unread   []byte // the beginning of a record
+	encoded  []byte // the parameters of the last request
+	requests int    // that are not answered
+}
+
+// The types of records that matter here, and the length of their header (FastCGI 1.0, section 8).
+const (
+	fcgiBegin  = 1
+	fcgiEnd    = 3
+	fcgiParams = 4
+	fcgiHeader = 8
+)
+
+func (c *fastcgiConn) Read(into []byte) (int, error) {
+	n, err := c.Conn.Read(into)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread = append(c.unread, into[:n]...)
+	for len(c.unread) >= fcgiHeader {
+		content := fcgiHeader + int(binary.BigEndian.Uint16(c.unread[4:]))
+		next := content + int(c.unread[6]) // the padding
+		if len(c.unread) < next {
+			break
+		}
+		switch c.unread[1] {
+		case fcgiBegin:
+			c.requests++
+			c.encoded = nil
+		case fcgiParams:
+			c.encoded = append(c.encoded, c.unread[fcgiHeader:content]...)
+		}
+		c.unread = c.unread[next:]
+	}
+	return n, err
+}
+
+// Write gets one record at a time from package fcgi.
+func (c *fastcgiConn) Write(record []byte) (int, error) {
+	n, err := c.Conn.Write(record)
+	if len(record) >= fcgiHeader && record[1] == fcgiEnd {
+		c.mu.Lock()
+		c.requests = max(c.requests-1, 0) // an aborted request is ended twice
+		c.mu.Unlock()
+		if c.server.isStopping() {
+			c.closeIfUnused()
+		}
+	}
+	return n, err
+}
+
+func (c *fastcgiConn) closeIfUnused() {
+	c.mu.Lock()
+	unused := c.requests == 0
+	c.mu.Unlock()
+	if unused {
+		c.Close()
+	}
+}
+
+func (c *fastcgiConn) Close() error {
+	c.end()
+	err := c.Conn.Close()
+	c.server.forget(c)
+	return err
+}
+
+// ServeHTTP serves a request of the connection. Package fcgi lets no handler panic.
+func (c *fastcgiConn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if e := recover(); e == http.ErrAbortHandler {
+			c.Close()
+		} else if e != nil {
+			panic(e)
+		}
+	}()
+	c.server.handler.ServeHTTP(w, r.WithContext(context.WithValue(c.living, connKey{}, net.Conn(c))))
+}
+
+// params returns the parameters of the last request.
+func (c *fastcgiConn) params() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	params, rest := map[string]string{}, c.encoded
+	for {
+		name, value, after, ok := nextParam(rest)
+		if !ok {
+			return params
+		}
+		params[name], rest = value, after
+	}
+}
+
+// nextParam splits a name-value pair off (FastCGI 1.0, section 3.4).
+func nextParam(b []byte) (name, value string, rest []byte, ok bool) {
+	var lengths [2]int
+	for i := range lengths {
+		switch {
+		case len(b) > 0 && b[0] < 0x80:
+			lengths[i], b = int(b[0]), b[1:]
+		case len(b) > 3:
+			lengths[i], b = int(binary.BigEndian.Uint32(b)&0x7fffffff), b[4:]
+		default:
+			return "", "", nil, false
+		}
+	}
+	if lengths[0]+lengths[1] > len(b) {
+		return "", "", nil, false
+	}
+	value, rest = string(b[lengths[0]:lengths[0]+lengths[1]]), b[lengths[0]+lengths[1]:]
+	return string(b[:lengths[0]]), value, rest, true
+}
+
+// oneConn is a listener with one connection.
+type oneConn struct {
+	net.Conn
+	accepted bool
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	if l.accepted {
+		return nil, io.EOF
+	}
+	l.accepted = true
+	return l.Conn, nil
+}
+
+func (l *oneConn) Addr() net.Addr { return l.LocalAddr() }

@@ -1,0 +1,254 @@
+package behave
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/net/http/httpguts"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/specfile"
+)
+
+// checker looks for values that decode but are not valid.
+type checker struct {
+	*Case
+	at       specfile.Position
+	nodes    []*yaml.Node // of the manifests
+	known    Known
+	problems *specfile.Problems
+	broken   map[int]bool // lines that did not decode: further problems there would be guesses
+}
+
+func check(c *Case, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
+	ch := &checker{Case: c, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
+	for _, problem := range found.Found {
+		ch.broken[problem.Line] = true
+	}
+	if strings.TrimSpace(c.Summary) == "" {
+		ch.addProblem("a case without a summary", "add summary: and a sentence that says what the controller does", "spec", "summary")
+	}
+	specfile.CheckRepeated(c.Manifests, found)
+	ch.settings()
+	ch.covers()
+	ch.differs()
+	ch.pods()
+	ch.certificates()
+	ch.steps()
+	ch.changes()
+}
+
+// addProblem adds a problem at the line of a path, unless that line did not decode.
+func (c *checker) addProblem(what, mend string, path ...any) {
+	if line := c.at.Line(path...); !c.broken[line] {
+		c.problems.Add(line, what, mend)
+	}
+}
+
+// below returns a path with further steps.
+func below(path []any, more ...any) []any { return append(slices.Clone(path), more...) }
+
+// oneOf checks a word of a fixed choice; an empty one is valid.
+func (c *checker) oneOf(word, kind string, known []string, path ...any) {
+	if word != "" && !slices.Contains(known, word) {
+		c.addProblem(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, "choices", known), path...)
+	}
+}
+
+// label checks a name that becomes the name of an object or host.
+func (c *checker) label(kind, name string, path ...any) {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		c.addProblem(fmt.Sprintf("%q cannot be the name of a %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
+	}
+}
+
+func (c *checker) status(status int, path ...any) {
+	if status < 100 || status > 599 {
+		c.addProblem(fmt.Sprintf("%d is not a status", status), "write one from 100 to 599", path...)
+	}
+}
+
+func (c *checker) notNegative(d time.Duration, path ...any) {
+	if d < 0 {
+		c.addProblem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it positive", path...)
+	}
+}
+
+func (c *checker) pattern(text string, path ...any) {
+	if _, err := regexp.Compile(text); err != nil {
+		c.addProblem(err.Error(), "write a regular expression of Go", path...)
+	}
+}
+
+// headerNames checks names of headers.
+func (c *checker) headerNames(names []string, path ...any) {
+	first := map[string]string{}
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		switch {
+		case !httpguts.ValidHeaderFieldName(name):
+			c.addProblem(fmt.Sprintf("%q is not the name of a header", name), "use letters, digits and dashes", below(path, name)...)
+		case first[lower] != "":
+			c.addProblem(fmt.Sprintf("header %s is given twice, also as %s", name, first[lower]), "keep one of the two", below(path, name)...)
+		}
+		first[lower] = name
+	}
+}
+
+// settings checks flags, ConfigMap keys, annotations and needs.
+func (c *checker) settings() {
+	for _, flag := range sorted(c.Flags) {
+		if strings.HasPrefix(flag, "-") {
+			c.addProblem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), "spec", "flags", flag)
+		} else {
+			c.knownKey("flag", flag, c.known.Flags, "docs/flags.md lists the flags", c.at, "spec", "flags", flag)
+		}
+	}
+	c.configKeys(c.Config, "spec", "config")
+	for i, step := range c.Steps {
+		c.configKeys(step.Config, "spec", "steps", i, "config")
+	}
+	for i, need := range c.Needs {
+		if c.known.Needs != nil && !slices.Contains(c.known.Needs, need) {
+			c.addProblem("unknown need "+need, specfile.Choose(need, "needs", c.known.Needs), "spec", "needs", i)
+		}
+	}
+	if c.Flags["annotations-prefix"] != "" || len(c.known.Annotations) == 0 {
+		return // with another prefix, annotations with ours are not the controller's
+	}
+	for i, m := range c.Manifests {
+		if m.Object == nil || m.Object.GetKind() != "Ingress" {
+			continue
+		}
+		for _, name := range sorted(m.Object.GetAnnotations()) {
+			if strings.HasPrefix(name, c.prefix()) {
+				c.knownKey("annotation", name, c.known.Annotations, "docs/annotations.md lists them", specfile.Position{Root: c.nodes[i]}, "metadata", "annotations", name)
+			}
+		}
+	}
+}
+
+// prefix returns the prefix of the controller's annotations, with its slash.
+func (c *checker) prefix() string {
+	if prefix := c.Flags["annotations-prefix"]; prefix != "" {
+		return prefix + "/"
+	}
+	if len(c.known.Annotations) == 0 {
+		return "nginx.ingress.kubernetes.io/"
+	}
+	prefix, _, _ := strings.Cut(c.known.Annotations[0], "/")
+	return prefix + "/"
+}
+
+func (c *checker) configKeys(config map[string]string, path ...any) {
+	for _, key := range sorted(config) {
+		c.knownKey("ConfigMap key", key, c.known.Config, "docs/configmap.md lists the keys", c.at, below(path, key)...)
+	}
+}
+
+func (c *checker) knownKey(kind, key string, known []string, mend string, at specfile.Position, path ...any) {
+	if known == nil || slices.Contains(known, key) {
+		return
+	}
+	if line := at.Line(path...); !c.broken[line] {
+		what, mend := specfile.Unknown(kind, key, known, mend)
+		c.problems.Add(line, what, mend)
+	}
+}
+
+// covers checks that what the case is about exists, and that the case uses it.
+func (c *checker) covers() {
+	seen := map[string]bool{}
+	for i, text := range c.Covers {
+		path := []any{"spec", "covers", i}
+		subject, isDefault := strings.CutSuffix(text, DefaultSuffix)
+		kind, name, _ := strings.Cut(subject, "/")
+		if seen[subject] {
+			c.addProblem(subject+" is covered twice", "remove one of the two", path...)
+		}
+		seen[subject] = true
+		var known []string
+		var used bool
+		noun, where := kind, ""
+		switch kind {
+		case "annotation":
+			for _, full := range c.known.Annotations {
+				known = append(known, full[strings.Index(full, "/")+1:])
+			}
+			used, where = c.annotates(name), "no ingress of the file has this annotation"
+		case "config":
+			noun = "ConfigMap key"
+			known, used, where = c.known.Config, c.configures(name), "neither config: nor a step sets this key"
+		case "flag":
+			_, used = c.Flags[name]
+			known, where = c.known.Flags, "flags: does not have it"
+		default:
+			c.addProblem(fmt.Sprintf("covers: %q is neither an annotation nor a ConfigMap key nor a flag", text),
+				"write annotation/NAME, config/KEY or flag/NAME", path...)
+			continue
+		}
+		switch {
+		case known != nil && !slices.Contains(known, name):
+			what, mend := specfile.Unknown(noun, name, known, "write its name without a prefix")
+			c.addProblem("covers: "+what, mend, path...)
+		case used && isDefault:
+			c.addProblem(fmt.Sprintf("covers: %s, but the case sets it", text), "write "+subject, path...)
+		case !used && !isDefault:
+			c.addProblem(fmt.Sprintf("covers: %s, but %s", text, where), "use it, or write "+subject+DefaultSuffix+" if the case shows its default", path...)
+		}
+	}
+}
+
+func (c *checker) annotates(name string) bool {
+	return slices.ContainsFunc(c.Manifests, func(m Manifest) bool {
+		if m.Object == nil {
+			return false
+		}
+		_, used := m.Object.GetAnnotations()[c.prefix()+name]
+		return used
+	})
+}
+
+func (c *checker) configures(key string) bool {
+	if _, used := c.Config[key]; used {
+		return true
+	}
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { _, used := s.Config[key]; return used })
+}
+
+// differs checks that differs and bundled come together.
+func (c *checker) differs() {
+	path := []any{"spec", "differs"}
+	marked := false
+	for i, step := range c.Steps {
+		if step.Bundled == nil {
+			continue
+		}
+		marked = true
+		if c.Differs == "" {
+			c.addProblem("bundled: in a case that does not differ", "add differs: "+DifferencesPrefix+"ROW, or remove bundled", "spec", "steps", i, "bundled")
+		}
+	}
+	if c.Differs == "" {
+		return
+	}
+	if !marked {
+		c.addProblem("differs: no step says what the bundled controller answers", "add bundled: to a step, or remove differs", path...)
+	}
+	row, ok := strings.CutPrefix(c.Differs, DifferencesPrefix)
+	switch {
+	case !ok || row == "":
+		c.addProblem(fmt.Sprintf("differs: %q names no row of docs/compat.md", c.Differs), "write "+DifferencesPrefix+"ROW", path...)
+	case c.known.Differences != nil && !slices.Contains(c.known.Differences, row):
+		what, mend := specfile.Unknown("row", row, c.known.Differences, "a row has a name if it begins with <a id=NAME></a>")
+		c.addProblem("differs: "+what+" of docs/compat.md", mend, path...)
+	}
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,296 @@
+package behave
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"windtunnel.dev/sim/specfile"
+)
+
+var (
+	httpVersions = []string{"1.0", "1.1", "2"}
+	tlsVersions  = []string{"1.0", "1.1", "1.2", "1.3"}
+)
+
+// mostBytes limits a generated body, which stays in memory.
+const mostBytes = 1 << 30
+
+func (c *checker) steps() {
+	if _, node := c.at.Find("spec", "steps"); len(node.Content) == 0 {
+		c.addProblem("a case without steps", "add steps: with a request", "spec", "steps")
+	}
+	asks := false
+	for i, step := range c.Steps {
+		path := []any{"spec", "steps", i}
+		asks = asks || step.Request.Request != ""
+		switch actions := step.actions(); {
+		case len(actions) == 0:
+			c.addProblem("a step without an action", "add request:, apply:, delete:, config: or scale:", path...)
+			continue
+		case len(actions) > 1:
+			c.addProblem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
+			continue
+		case actions[0] == "request":
+			c.request(step.Request, path)
+		default:
+			c.change(step, actions[0], path)
+		}
+		c.expect(step, step.Expect, below(path, "expect"))
+		if step.Bundled != nil {
+			c.expect(step, *step.Bundled, below(path, "bundled"))
+		}
+	}
+	checksChange := slices.ContainsFunc(c.Steps, func(s Step) bool {
+		return s.Expect.Reload != nil || s.Expect.Rejected != nil || s.Expect.ErrorLog != nil
+	})
+	if len(c.Steps) > 0 && !asks && !checksChange {
+		c.addProblem("no step checks anything", "add a request, or expect: to a change", "spec", "steps")
+	}
+}
+
+// actions returns the names of the actions of a step.
+func (s Step) actions() []string {
+	var actions []string
+	for _, action := range []struct {
+		name string
+		is   bool
+	}{
+		{"request", s.Request.Request != ""}, {"apply", s.Apply != ""}, {"delete", s.Delete != ""},
+		{"config", s.Config != nil}, {"scale", s.Scale != nil},
+	} {
+		if action.is {
+			actions = append(actions, action.name)
+		}
+	}
+	return actions
+}
+
+// change checks a step that is not a request.
+func (c *checker) change(step Step, action string, path []any) {
+	_, node := c.at.Find(path...)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key := node.Content[i].Value; !slices.Contains([]string{action, "expect", "bundled"}, key) && slices.Contains(requestFields, key) {
+			c.addProblem(key+": belongs to a request", "remove it", below(path, key)...)
+		}
+	}
+	if action == "scale" && len(step.Scale) == 0 {
+		c.addProblem("scale: changes nothing", "write scale: {SERVICE: 2}", below(path, "scale")...)
+	}
+	for _, service := range sorted(step.Scale) {
+		c.service(service, below(path, "scale", service)...)
+		if n := step.Scale[service]; n < 0 {
+			c.addProblem(fmt.Sprintf("%d pods", n), "make it 0 or more", below(path, "scale", service)...)
+		}
+	}
+}
+
+// changes follows the objects through the steps: what a step applies must change something, and
+// what it deletes must be there.
+func (c *checker) changes() {
+	current := map[string]string{} // by object: the name of its version
+	applied := map[string]bool{}
+	var names []string
+	for _, m := range c.Manifests {
+		names = append(names, m.Name)
+		if !m.Named && m.Object != nil {
+			current[m.Identity()] = m.Name
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for i, step := range c.Steps {
+		path := []any{"spec", "steps", i}
+		named := map[string]string{"apply": step.Apply, "delete": step.Delete}
+		for _, key := range sorted(named) {
+			name := named[key]
+			if name == "" {
+				continue
+			}
+			manifests := slices.DeleteFunc(c.Named(name), func(m Manifest) bool { return m.Object == nil })
+			at := below(path, key)
+			same := 0
+			for _, m := range manifests {
+				version, there := current[m.Identity()]
+				if key == "apply" && there && version == name || key == "delete" && !there {
+					same++
+				}
+				if key == "delete" {
+					delete(current, m.Identity())
+				} else if step.Expect.Rejected == nil || step.Expect.Rejected.Absent {
+					current[m.Identity()] = name
+				}
+			}
+			applied[name] = true
+			switch {
+			case len(c.Named(name)) == 0:
+				c.addProblem(fmt.Sprintf("%s: no manifest %s in this file", key, name), specfile.Choose(name, "manifests", names), at...)
+			case len(manifests) == 0 || same < len(manifests):
+			case key == "apply":
+				c.addProblem(fmt.Sprintf("apply: %s is applied already", name),
+					fmt.Sprintf("remove the step, or give the manifest the annotation %s, so that only the step applies it", specfile.NameAnnotation), at...)
+			default:
+				c.addProblem(fmt.Sprintf("delete: %s is not applied before", name), "add an earlier step with apply: "+name, at...)
+			}
+		}
+	}
+	for _, m := range c.Manifests {
+		if m.Named && !applied[m.Name] && !c.broken[m.Line] {
+			applied[m.Name] = true
+			c.problems.Add(m.Line, fmt.Sprintf("manifest %s is never applied", m.Name),
+				fmt.Sprintf("add a step with apply: %s, or remove the annotation %s", m.Name, specfile.NameAnnotation))
+		}
+	}
+}
+
+func (c *checker) request(r Request, path []any) {
+	target, what, mend := parseTarget(r.Request)
+	if what != "" {
+		c.addProblem(what, mend, below(path, "request")...)
+	}
+	c.requestHeaders(r, path)
+	c.requestBody(r, path)
+	c.requestProtocol(r, target, path)
+	c.requestOrigin(r, path)
+	switch {
+	case r.Times < 0 || r.Times > mostTimes:
+		c.addProblem(fmt.Sprintf("times: %d", r.Times), fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
+	case r.Times < 2 && r.Together:
+		c.addProblem("together: needs several requests", "add times: 2 or more", below(path, "together")...)
+	case r.Times < 2 && r.KeepAlive:
+		c.addProblem("keep-alive: needs several requests", "add times: 2 or more", below(path, "keep-alive")...)
+	case r.Together && r.KeepAlive:
+		c.addProblem("both together: and keep-alive:", "keep one of the two", below(path, "keep-alive")...)
+	}
+	if given(c, path, "times") && r.Times == 0 {
+		c.addProblem("times: 0", fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
+	}
+	if given(c, path, "timeout") && r.Timeout <= 0 || r.Timeout > time.Hour {
+		c.addProblem(fmt.Sprintf("timeout: %v", r.Timeout), "make it positive, and 1h at most", below(path, "timeout")...)
+	}
+}
+
+// given reports whether the file has a field.
+func given(c *checker, path []any, key string) bool {
+	_, node := c.at.Find(below(path, key)...)
+	return node.Kind != 0
+}
+
+func (c *checker) requestHeaders(r Request, path []any) {
+	at := below(path, "headers")
+	c.headerNames(sorted(r.Headers), at...)
+	for _, name := range sorted(r.Headers) {
+		switch strings.ToLower(name) {
+		case "host":
+			c.addProblem("header Host follows from the URL", "write it there; tls.sni is the server name if it is another one", below(at, name)...)
+		case "content-length", "transfer-encoding":
+			c.addProblem("header "+name+" follows from the body", "use body:, bytes: or chunked:", below(at, name)...)
+		}
+		for _, value := range r.Headers[name] {
+			if !httpguts.ValidHeaderFieldValue(value) {
+				c.addProblem(fmt.Sprintf("header %s: %q has control characters", name, value), "remove them", below(at, name)...)
+			}
+		}
+	}
+}
+
+func (c *checker) requestBody(r Request, path []any) {
+	switch {
+	case r.Bytes < 0 || r.Bytes > mostBytes:
+		c.addProblem(fmt.Sprintf("%d bytes", r.Bytes), fmt.Sprintf("write a number from 1 to %d", mostBytes), below(path, "bytes")...)
+	case r.Body != "" && r.Bytes != 0:
+		c.addProblem("both body: and bytes:", "keep one of the two", below(path, "bytes")...)
+	case r.Chunked && r.Body == "" && r.Bytes == 0:
+		c.addProblem("chunked: without a body", "add body: or bytes:", below(path, "chunked")...)
+	case r.Chunked && r.HTTP != "" && r.HTTP != "1.1":
+		c.addProblem("chunked: only HTTP/1.1 has chunks", "remove http: or chunked:", below(path, "chunked")...)
+	}
+}
+
+func (c *checker) requestProtocol(r Request, target Target, path []any) {
+	c.oneOf(r.HTTP, "HTTP version", httpVersions, below(path, "http")...)
+	switch {
+	case r.GRPC && r.WebSocket:
+		c.addProblem("both grpc: and websocket:", "keep one of the two", below(path, "websocket")...)
+	case r.GRPC && r.HTTP != "" && r.HTTP != "2":
+		c.addProblem("grpc: needs HTTP/2", "remove http:", below(path, "http")...)
+	case r.GRPC && target.Method != "" && target.Method != "POST":
+		c.addProblem("grpc: calls are POST requests", "write POST "+target.Scheme+"://"+target.Host+target.Path, below(path, "request")...)
+	case r.WebSocket && r.HTTP != "" && r.HTTP != "1.1":
+		c.addProblem("websocket: needs HTTP/1.1", "remove http:", below(path, "http")...)
+	case r.WebSocket && target.Method != "" && target.Method != "GET":
+		c.addProblem("websocket: begins with a GET request", "write GET", below(path, "request")...)
+	}
+	if given(c, path, "tls") {
+		at := below(path, "tls")
+		if target.Scheme == "http" {
+			c.addProblem("tls: with an http URL", "write https, or remove tls", at...)
+		}
+		c.oneOf(r.TLS.Min, "TLS version", tlsVersions, below(at, "min")...)
+		c.oneOf(r.TLS.Max, "TLS version", tlsVersions, below(at, "max")...)
+		if r.TLS.Min != "" && r.TLS.Max != "" && r.TLS.Min > r.TLS.Max {
+			c.addProblem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "exchange the two", at...)
+		}
+		if r.TLS.Certificate != "" {
+			c.certificateNamed(r.TLS.Certificate, false, below(at, "certificate")...)
+		}
+		for i, cipher := range r.TLS.Ciphers {
+			if !slices.Contains(cipherNames(), cipher) {
+				what, mend := specfile.Unknown("cipher suite", cipher, cipherNames(), "Go's package crypto/tls lists them")
+				c.addProblem(what, mend, below(at, "ciphers", i)...)
+			}
+		}
+	}
+}
+
+// cipherNames returns the names of the cipher suites that clients can choose, which are those of
+// TLS 1.2 and older.
+func cipherNames() []string {
+	var names []string
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if suite.SupportedVersions[0] < tls.VersionTLS13 {
+			names = append(names, suite.Name)
+		}
+	}
+	return names
+}
+
+// loopback are the addresses that a client can have.
+var loopback = netip.MustParsePrefix("127.0.0.0/8")
+
+func (c *checker) requestOrigin(r Request, path []any) {
+	if r.From != "" {
+		from, err := netip.ParseAddr(r.From)
+		switch {
+		case err != nil || !loopback.Contains(from) && from != netip.IPv6Loopback():
+			c.addProblem(fmt.Sprintf("from: %q is not an address of this machine's loopback", r.From), "write one of 127.0.0.0/8, or ::1", below(path, "from")...)
+		case from.Is6() != r.IPv6:
+			c.addProblem("from: "+r.From+" and ipv6: do not go together", "use ::1 with ipv6: true, and 127.0.0.0/8 without", below(path, "from")...)
+		}
+	}
+	if r.Proxy == nil {
+		return
+	}
+	at := below(path, "proxy")
+	if r.Proxy.Version < 0 || r.Proxy.Version > 2 {
+		c.addProblem(fmt.Sprintf("version %d of the PROXY header", r.Proxy.Version), "write 1 or 2", below(at, "version")...)
+	}
+	source := c.addrPort(r.Proxy.Source, below(at, "source"))
+	destination := c.addrPort(r.Proxy.Destination, below(at, "destination"))
+	if source.IsValid() && destination.IsValid() && source.Addr().Is4() != destination.Addr().Is4() {
+		c.addProblem("proxy: one address is IPv4, the other IPv6", "use the same for both", at...)
+	}
+}
+
+func (c *checker) addrPort(text string, path []any) netip.AddrPort {
+	parsed, err := netip.ParseAddrPort(text)
+	if err != nil {
+		c.addProblem(fmt.Sprintf("%v: %q is not an address with a port", path[len(path)-1], text), "write it as 203.0.113.7:1234", path...)
+	}
+	return parsed
+}

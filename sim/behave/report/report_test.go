@@ -1,0 +1,110 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/behave"
+)
+
+// document returns a document with a case of each outcome.
+func document() Document {
+	var cases []*behave.Case
+	var results []behave.Result
+	add := func(name, covers string, r behave.Result) {
+		cases = append(cases, &behave.Case{Name: name, File: "cases/" + name + ".yaml", Spec: behave.Spec{Summary: "what " + name + " does", Covers: []string{covers}}})
+		r.Case, r.File = name, "cases/"+name+".yaml"
+		results = append(results, r)
+	}
+	add("auth/basic", "annotation/auth-type", behave.Result{Outcome: behave.Passed, Took: 12 * time.Millisecond})
+	add("auth/realm", "annotation/auth-realm", behave.Result{Outcome: behave.Differs, Reason: "compat.md#rejected-ingress"})
+	add("auth/url", "annotation/auth-url", behave.Result{Outcome: behave.Failed, Took: 2 * time.Second, Failures: []behave.Failure{
+		{File: "cases/auth/url.yaml", Line: 9, Step: "GET http://a.example/", Field: "status", Got: "200", Want: "401"},
+		{File: "cases/auth/url.yaml", Line: 12, Step: "GET http://a.example/x", Answer: 2, Answers: 20, Others: 3, Field: "header Location", Got: "absent", Want: `"https://a.example/"`},
+		{File: "cases/auth/url.yaml", Line: 13, Step: "apply later", Field: "number of reloads", Got: "1", Want: "0"},
+		{File: "cases/auth/url.yaml", Line: 14, Step: "apply last", Field: "number of reloads", Got: "1", Want: "0"},
+	}})
+	add("tls/sni", "flag/default-ssl-certificate", behave.Result{Outcome: behave.Void, Reason: "the controller did not start: exit status 1"})
+	add("tls/six", "config/disable-ipv6=default", behave.Result{Outcome: behave.Skipped, Reason: "there is no ipv6"})
+	add("alone", "annotation/auth-type", behave.Result{Outcome: behave.Passed})
+	return Of(Run{Subject: "bundled controller", Driver: "local", Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second}, cases, results)
+}
+
+// Each format shows the results as its golden file says.
+func TestFormats(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, Document) error{
+		"result.json": JSON, "report.html": HTML, "report.md": Markdown, "junit.xml": JUnit,
+		"table.txt": func(w io.Writer, d Document) error {
+			for _, c := range d.Cases {
+				if err := Line(w, c.Result); err != nil {
+					return err
+				}
+			}
+			return Table(w, d)
+		},
+	} {
+		var out bytes.Buffer
+		if err := write(&out, document()); err != nil {
+			t.Fatal(name, err)
+		}
+		text := out.Bytes()
+		if name == "report.html" { // its style sheet is that of all reports
+			head, rest, _ := strings.Cut(out.String(), "<style>")
+			_, body, _ := strings.Cut(rest, "</style>")
+			text = []byte(head + body)
+		}
+		golden.Check(t, "testdata/"+name, text)
+	}
+}
+
+// No format interprets text of a controller as its own markup.
+func TestReportsEscapeTexts(t *testing.T) {
+	const evil = "<img src=x onerror=alert(1)>\n\n# heading\n| cell |\x1b[2J ]]> `tick` [link](http://example.com)"
+	c := &behave.Case{Name: "a/" + evil, File: evil, Spec: behave.Spec{Summary: evil, Covers: []string{evil}}}
+	r := behave.Result{Case: c.Name, File: evil, Outcome: behave.Failed, Failures: []behave.Failure{{File: evil, Line: 1, Step: evil, Field: evil, Got: evil, Want: evil}}}
+	void := &behave.Case{Name: "b/" + evil, File: evil}
+	d := Of(Run{Subject: evil, Driver: evil}, []*behave.Case{c, void}, []behave.Result{r, behave.Voided(void, evil)})
+	texts := map[string]string{}
+	for name, write := range map[string]func(io.Writer, Document) error{
+		"html": HTML, "markdown": Markdown, "junit": JUnit, "table": Table,
+		"line": func(w io.Writer, d Document) error { return Line(w, d.Cases[0].Result) },
+		"void": func(w io.Writer, d Document) error { return Line(w, d.Cases[1].Result) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = out.String()
+	}
+	for _, name := range []string{"table", "line", "void", "junit", "markdown"} {
+		if strings.Contains(texts[name], "\x1b") {
+			t.Errorf("%s has control characters: %q", name, texts[name])
+		}
+	}
+	for _, name := range []string{"line", "void"} {
+		if strings.Count(texts[name], "\n") != 1 {
+			t.Errorf("%s is not one line: %q", name, texts[name])
+		}
+	}
+	if strings.Contains(texts["html"], "<img") {
+		t.Error("the page contains a tag of a text")
+	}
+	for line := range strings.Lines(texts["markdown"]) {
+		if strings.HasPrefix(line, "# ") {
+			t.Errorf("a text is a heading: %q", line)
+		}
+	}
+	decoder := xml.NewDecoder(strings.NewReader(texts["junit"]))
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("the JUnit report is not XML: %v", err)
+		}
+	}
+}

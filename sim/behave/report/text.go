@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/report"
+)
+
+// shown is how many failures of a case a terminal shows. result.json has all.
+const shown = 3
+
+// words are the outcomes in a terminal, with their colours.
+var words = map[behave.Outcome]struct {
+	word   string
+	colour text.Color
+}{
+	behave.Passed:   {"pass", text.FgGreen},
+	behave.Differs:  {"differs", text.FgHiBlack},
+	behave.Failed:   {"FAIL", text.FgRed},
+	behave.NoLonger: {"FAIL", text.FgRed},
+	behave.Void:     {"void", text.FgYellow},
+	behave.Skipped:  {"skip", text.FgHiBlack},
+}
+
+// Line writes a line for a case that did not pass, with the place in its file, and one for each
+// further failure. It writes nothing for a case that passed or differs as it admits.
+func Line(w io.Writer, r behave.Result) error {
+	if r.Outcome == behave.Passed || r.Outcome == behave.Differs {
+		return nil
+	}
+	word := words[r.Outcome]
+	mark := report.Painter(w)(word.colour, word.word)
+	if len(r.Failures) == 0 {
+		_, err := fmt.Fprintf(w, "%s %s: %s\n", mark, report.PlainLine(r.File), report.PlainLine(r.Reason))
+		return err
+	}
+	for i, failure := range r.Failures {
+		if i == shown {
+			_, err := fmt.Fprintf(w, "     and %s\n", plural.Of(len(r.Failures)-shown, "more failure"))
+			return err
+		}
+		if i > 0 {
+			mark = "    "
+		}
+		if _, err := fmt.Fprintf(w, "%s %s\n", mark, report.PlainLine(failure.Error())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Table writes the outcomes by topic for a terminal, and the total.
+func Table(w io.Writer, d Document) error {
+	outcomes := d.Outcomes.present()
+	t := report.NewTable()
+	header := table.Row{"topic"}
+	columns := []table.ColumnConfig{{Number: 1, WidthMax: 40}}
+	for i, outcome := range outcomes {
+		header = append(header, string(outcome))
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(columns)
+	paint := report.Painter(w)
+	for _, r := range d.topics() {
+		line := table.Row{report.PlainLine(r.Name)}
+		for _, outcome := range outcomes {
+			line = append(line, cell(r.Counts[outcome], func(n string) string { return paint(words[outcome].colour, n) }))
+		}
+		t.AppendRow(line)
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n%s in %s\n", t.Render(), d.headline(), report.Seconds(d.Took.Seconds()))
+	return err
+}
+
+// cell returns a number, or nothing for zero.
+func cell(n int, paint func(string) string) string {
+	if n == 0 {
+		return ""
+	}
+	return paint(fmt.Sprint(n))
+}
+
+// because returns why a case did not pass, one reason per line.
+func because(c Case) string {
+	lines := []string{}
+	if c.Reason != "" {
+		lines = append(lines, c.Reason)
+	}
+	for _, failure := range c.Failures {
+		lines = append(lines, report.PlainLine(failure.Error()))
+	}
+	return report.PlainText(strings.Join(lines, "\n"))
+}

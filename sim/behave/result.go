@@ -1,0 +1,109 @@
+package behave
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Outcome is how a case ended.
+type Outcome string
+
+// The outcomes of a case.
+const (
+	Passed   Outcome = "passed"
+	Failed   Outcome = "failed"    // an expectation does not hold
+	Skipped  Outcome = "skipped"   // the subject or the machine lacks what the case needs
+	Differs  Outcome = "differs"   // the bundled controller differs from ingress-nginx, as the case admits
+	NoLonger Outcome = "no-longer" // the case admits a difference that there is not
+	Void     Outcome = "void"      // the run could not ask, which says nothing about the subject
+)
+
+// Bad reports whether the outcome is one that somebody must mend.
+func (o Outcome) Bad() bool { return o == Failed || o == NoLonger || o == Void }
+
+// Result is the outcome of a case.
+type Result struct {
+	Case     string    `json:"case"`
+	File     string    `json:"file"`
+	Outcome  Outcome   `json:"outcome"`
+	Reason   string    `json:"reason,omitempty"` // why it was skipped or is void; of a difference, the row that admits it
+	Failures []Failure `json:"failures,omitempty"`
+	// Took is how long the steps of the case took, in nanoseconds.
+	Took time.Duration `json:"took,omitempty"`
+}
+
+// Record is what a run recorded of one step: exchanges of a request, or a change.
+type Record struct {
+	Exchanges []Exchange
+	Change    *Change
+}
+
+// Skip returns the result of a case that was not run.
+func Skip(c *Case, reason string) Result {
+	return Result{Case: c.Name, File: c.File, Outcome: Skipped, Reason: reason}
+}
+
+// Voided returns the result of a case that could not be asked.
+func Voided(c *Case, reason string) Result {
+	return Result{Case: c.Name, File: c.File, Outcome: Void, Reason: reason}
+}
+
+// Conclude judges a whole case. records has one record for each step, in order. bundled says that
+// the subject is the bundled controller.
+func Conclude(c *Case, records []Record, bundled bool) Result {
+	for i, step := range c.Steps {
+		if i >= len(records) || len(records[i].Exchanges) == 0 && records[i].Change == nil {
+			return Voided(c, fmt.Sprintf("nothing was recorded of the step at line %d: %s", step.Line, step.action()))
+		}
+	}
+	result := Result{Case: c.Name, File: c.File, Outcome: Passed}
+	found := judgeAll(c, records, bundled)
+	differs := bundled && c.Differs != ""
+	if differs {
+		upstream := judgeAll(c, records, false)
+		if len(upstream.Failures)+len(upstream.Unknown) == 0 {
+			result.Outcome, result.Failures = NoLonger, []Failure{noLonger(c)}
+			return result
+		}
+	}
+	switch {
+	case len(found.Failures) > 0:
+		result.Outcome, result.Failures = Failed, found.Failures
+	case len(found.Unknown) > 0:
+		result.Outcome, result.Reason = Skipped, strings.Join(found.Unknown, "; ")
+	case differs:
+		result.Outcome, result.Reason = Differs, c.Differs
+	}
+	return result
+}
+
+func judgeAll(c *Case, records []Record, bundled bool) Judgement {
+	var all Judgement
+	for i, step := range c.Steps {
+		var found Judgement
+		if change := records[i].Change; change != nil {
+			found = JudgeChange(c, step, *change, bundled)
+		} else {
+			found = Judge(c, step, records[i].Exchanges, bundled)
+		}
+		all.Failures = append(all.Failures, found.Failures...)
+		all.Unknown = append(all.Unknown, found.Unknown...)
+	}
+	slices.Sort(all.Unknown)
+	all.Unknown = slices.Compact(all.Unknown)
+	return all
+}
+
+// noLonger returns the failure of a case that admits a difference that there is not.
+func noLonger(c *Case) Failure {
+	failure := Failure{File: c.File, Step: "differs", Field: "the bundled controller", Got: "like ingress-nginx", Want: "a difference; remove differs: and bundled:"}
+	for _, step := range c.Steps {
+		if step.Bundled != nil {
+			failure.Line, failure.Step = step.Line, step.action()
+			break
+		}
+	}
+	return failure
+}

@@ -1,0 +1,184 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/driver"
+)
+
+const (
+	// logPatience is how long to wait for the lines of a request after its answer: nginx writes
+	// them when it has sent the answer.
+	logPatience = 300 * time.Millisecond
+	// logQuiet is how long to wait for the lines of earlier requests before a step whose lines
+	// count, if none of them says that it is the last.
+	logQuiet = 50 * time.Millisecond
+	// logPoll is the time between two looks at a log.
+	logPoll = 5 * time.Millisecond
+)
+
+// The default paths of nginx's logs, and the ConfigMap keys that replace them, the first key first.
+var (
+	accessLog = logPath{"/var/log/nginx/access.log", []string{"http-access-log-path", "access-log-path"}}
+	errorLog  = logPath{"/var/log/nginx/error.log", []string{"error-log-path"}}
+)
+
+type logPath struct {
+	path string
+	keys []string
+}
+
+// in returns the path of the log with this ConfigMap. root is the root of nginx's files, and output
+// is the file with everything that the controller prints.
+func (l logPath) in(root, output string, config map[string]string) string {
+	path := l.path
+	for _, key := range slices.Backward(l.keys) {
+		if config[key] != "" {
+			path = config[key]
+		}
+	}
+	switch path {
+	case "/dev/stdout", "/dev/stderr":
+		return output
+	}
+	return filepath.Join(root, path)
+}
+
+// follower reads the lines that are added to a file.
+type follower struct {
+	path   string
+	offset int64
+}
+
+// lines returns the lines that were completed since the last call. A file that does not exist has
+// none.
+func (f *follower) lines() ([]string, error) {
+	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(f.offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	f.offset += int64(len(text))
+	if len(text) == 0 {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+}
+
+// stepLogs are nginx's logs since a step began.
+type stepLogs struct {
+	expected       []behave.Expect
+	access, errors *follower
+}
+
+// followLogs follows nginx's logs from now on. It returns nil if the step expects nothing of them,
+// or if they cannot be read.
+func (i *installation) followLogs(ctx context.Context, step behave.Step) (*stepLogs, error) {
+	expected := wanted(step)
+	if !slices.ContainsFunc(expected, func(e behave.Expect) bool { return e.AccessLog != nil || e.ErrorLog != nil }) {
+		return nil, nil
+	}
+	files, ok := i.instance.(driver.Files)
+	if !ok || files.FileRoot() == "" {
+		return nil, nil
+	}
+	output := filepath.Join(i.dir, "controller.log")
+	logs := &stepLogs{
+		expected: expected,
+		access:   &follower{path: accessLog.in(files.FileRoot(), output, i.config)},
+		errors:   &follower{path: errorLog.in(files.FileRoot(), output, i.config)},
+	}
+	return logs, i.skipLogs(ctx, logs)
+}
+
+// skipLogs skips what is in the logs, and the lines that nginx still has to write about earlier
+// requests: a worker writes them before it answers a request that comes later. The line of that
+// request is the last one to skip.
+func (i *installation) skipLogs(ctx context.Context, logs *stepLogs) error {
+	if _, err := logs.access.lines(); err != nil {
+		return err
+	}
+	_, _ = i.ask(ctx, i.visitor()) // whatever the answer: nginx has logged what came before
+	for began := time.Now(); time.Since(began) < logQuiet; {
+		lines, err := logs.access.lines()
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(lines, ofSentinel) {
+			break
+		}
+		if err := pause(ctx, logPoll); err != nil {
+			return err
+		}
+	}
+	_, err := logs.errors.lines()
+	return err
+}
+
+func ofSentinel(line string) bool { return strings.Contains(line, sentinel) }
+
+// collect returns the lines of the logs, once further lines would not change what the step comes to,
+// or are no longer to be expected.
+func (l *stepLogs) collect(ctx context.Context) (access, errors []string, err error) {
+	if l == nil {
+		return nil, nil, nil
+	}
+	for began := time.Now(); ; {
+		late := time.Since(began) > logPatience
+		if access, err = l.access.more(access); err != nil {
+			return nil, nil, err
+		}
+		if errors, err = l.errors.more(errors); err != nil {
+			return nil, nil, err
+		}
+		if late || l.settled(access, errors) {
+			return access, errors, nil
+		}
+		if err := pause(ctx, logPoll); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// more appends the new lines, except for those about the sentinel.
+func (f *follower) more(before []string) ([]string, error) {
+	lines, err := f.lines()
+	return append(before, slices.DeleteFunc(lines, ofSentinel)...), err
+}
+
+func (l *stepLogs) settled(access, errors []string) bool {
+	return !slices.ContainsFunc(l.expected, func(e behave.Expect) bool {
+		return !e.AccessLog.Settled(access) || !e.ErrorLog.Settled(errors)
+	})
+}
+
+// pause waits, or returns why the run ended.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

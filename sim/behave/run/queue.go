@@ -1,0 +1,80 @@
+package run
+
+import (
+	"slices"
+	"sync"
+
+	"windtunnel.dev/sim/behave"
+)
+
+// worthwhile is how many batches must wait for each installation of a group before the group gets
+// another one: the start of a controller takes about as long as two batches.
+const worthwhile = 2
+
+// queue hands out the batches to installations.
+type queue struct {
+	mu     sync.Mutex
+	groups []*group
+}
+
+func newQueue(cases []*behave.Case) *queue { return &queue{groups: grouped(cases)} }
+
+// claim returns the group that needs another installation most, or nil if none does. Large groups
+// come first, because the run lasts as long as its last installation.
+func (q *queue) claim() *group {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var most *group
+	for _, g := range q.groups {
+		if len(g.batches) == 0 || g.installations > 0 && len(g.batches) < worthwhile*(g.installations+1) {
+			continue
+		}
+		if most == nil || g.share() > most.share() {
+			most = g
+		}
+	}
+	if most != nil {
+		most.installations++
+	}
+	return most
+}
+
+// share is how many batches each installation of the group would have after another claim.
+func (g *group) share() float64 { return float64(len(g.batches)) / float64(g.installations+1) }
+
+// release ends a claim.
+func (q *queue) release(g *group) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	g.installations--
+}
+
+// next returns the next batch of a group, if there is one.
+func (q *queue) next(g *group) (b batch, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(g.batches) == 0 {
+		return batch{}, false
+	}
+	b, g.batches = g.batches[0], g.batches[1:]
+	return b, true
+}
+
+// putBack puts batches at the head of a group's queue.
+func (q *queue) putBack(g *group, batches []batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	g.batches = slices.Concat(batches, g.batches)
+}
+
+// abandon takes all batches of a group out of the queue, unless another installation runs them.
+func (q *queue) abandon(g *group) []batch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if g.installations > 1 {
+		return nil
+	}
+	all := g.batches
+	g.batches = nil
+	return all
+}

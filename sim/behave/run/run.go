@@ -1,0 +1,234 @@
+// Package run runs behaviour cases: it starts controllers, gives them the objects of the cases,
+// sends the requests, and judges what it recorded. Its one rule: it knows no expectation; package
+// behave does.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/subject"
+)
+
+// Options say which cases to run, and on what.
+type Options struct {
+	Cases  []*behave.Case
+	Driver driver.Driver
+	// Subject is the controller. Its flags are those of every case; the case's own take precedence.
+	Subject subject.Subject
+	// ConfigMap is the name of the controller's own ConfigMap.
+	ConfigMap types.NamespacedName
+	// Bundled says that the subject is the bundled controller, which may differ as cases admit.
+	Bundled bool
+	// Has reports whether nginx and the machine have what a case needs.
+	Has func(need string) bool
+	// Dir is the folder for logs.
+	Dir string
+	// Installations is how many controllers run at the same time.
+	Installations int
+	// Done is called with each result, by one goroutine at a time. It may be nil.
+	Done func(behave.Result)
+}
+
+// Do runs the cases and returns their results, in the order of the cases. The error says why the run
+// could not continue; cases that were not run are void.
+func Do(ctx context.Context, o Options) ([]behave.Result, error) {
+	r := &runner{Options: o, results: map[*behave.Case]behave.Result{}}
+	var able []*behave.Case
+	for _, c := range o.Cases {
+		if reason := r.lacks(c); reason != "" {
+			r.conclude(c, behave.Skip(c, reason))
+		} else {
+			able = append(able, c)
+		}
+	}
+	r.queue = newQueue(able)
+	var jobs errgroup.Group
+	for range max(o.Installations, 1) {
+		jobs.Go(func() error { return r.work(ctx) })
+	}
+	err := jobs.Wait()
+	var all []behave.Result
+	for _, c := range o.Cases {
+		result, ok := r.results[c]
+		if !ok {
+			result = behave.Voided(c, "the run ended before")
+		}
+		all = append(all, result)
+	}
+	return all, err
+}
+
+type runner struct {
+	Options
+	queue   *queue
+	mu      sync.Mutex
+	opened  int // installations
+	results map[*behave.Case]behave.Result
+}
+
+// lacks returns why a case cannot run, or "".
+func (r *runner) lacks(c *behave.Case) string {
+	for _, need := range c.Needs {
+		if r.Has != nil && !r.Has(need) {
+			return "there is no " + need
+		}
+	}
+	return ""
+}
+
+func (r *runner) conclude(c *behave.Case, result behave.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results[c] = result
+	if r.Done != nil {
+		r.Done(result)
+	}
+}
+
+// work runs batches, in one installation after another, until none is left. The error joins why
+// installations could not be ended; they do not keep others from running.
+func (r *runner) work(ctx context.Context) error {
+	var trouble error
+	for ctx.Err() == nil {
+		g := r.queue.claim()
+		if g == nil {
+			return trouble
+		}
+		trouble = errors.Join(trouble, r.install(ctx, g))
+		r.queue.release(g)
+	}
+	return errors.Join(trouble, context.Cause(ctx))
+}
+
+// install runs batches of a group in a new installation, until none is left or the installation is
+// broken. A batch that cannot be served as a whole is divided, until the case that is to blame is
+// alone.
+func (r *runner) install(ctx context.Context, g *group) error {
+	in, err := open(ctx, r.Driver, r.subject(g.flags), r.ConfigMap, r.nextDir())
+	if err != nil {
+		r.voidAll(ctx, r.queue.abandon(g), fmt.Errorf("the controller did not start: %w", err))
+		return nil
+	}
+	for broken := false; !broken && ctx.Err() == nil; {
+		b, ok := r.queue.next(g)
+		if !ok {
+			break
+		}
+		reason, left := r.batch(ctx, in, b)
+		switch {
+		case reason == nil || ctx.Err() != nil:
+		case len(b.cases) == 1:
+			r.conclude(b.cases[0], behave.Voided(b.cases[0], reason.Error()))
+		default:
+			r.queue.putBack(g, b.halves())
+		}
+		broken = left != nil || in.ended()
+	}
+	if err := in.close(ctx); err != nil {
+		return fmt.Errorf("%s: %w", in.dir, err)
+	}
+	return nil
+}
+
+// subject returns the subject with the flags of a group.
+func (r *runner) subject(flags map[string]string) subject.Subject {
+	s := r.Subject
+	s.Flags = map[string]string{}
+	maps.Copy(s.Flags, r.Subject.Flags)
+	maps.Copy(s.Flags, flags)
+	return s
+}
+
+// nextDir returns the folder for the logs of the next installation.
+func (r *runner) nextDir() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened++
+	return filepath.Join(r.Dir, fmt.Sprintf("installation-%03d", r.opened))
+}
+
+func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) {
+	if ctx.Err() != nil {
+		return // they are void because the run ended
+	}
+	for _, b := range batches {
+		for _, c := range b.cases {
+			r.conclude(c, behave.Voided(c, reason.Error()))
+		}
+	}
+}
+
+// batch runs the cases of a batch. unasked says why none of them could be asked, and left why some
+// of their objects are left.
+func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked, left error) {
+	var stays []*stay
+	defer func() {
+		leaving := context.WithoutCancel(ctx)
+		for _, s := range stays {
+			left = errors.Join(left, s.leave(leaving))
+		}
+	}()
+	for _, c := range b.cases {
+		s, err := enter(ctx, in, c)
+		if s != nil {
+			stays = append(stays, s)
+		}
+		if err != nil {
+			return err, nil
+		}
+	}
+	config := maps.Clone(b.config)
+	for _, s := range stays {
+		for key, value := range config {
+			config[key] = s.addresses(value)
+		}
+	}
+	in.ipv6 = slices.ContainsFunc(b.cases, usesIPv6)
+	if err := in.configure(ctx, config); err != nil {
+		return err, nil
+	}
+	for _, s := range stays {
+		if err := s.apply(ctx); err != nil {
+			return err, nil
+		}
+	}
+	if err := in.live(ctx, noisy); err != nil {
+		return err, nil
+	}
+	for _, s := range stays {
+		began := time.Now()
+		result := s.run(ctx, r.Bundled)
+		if ctx.Err() != nil {
+			return nil, nil // what was recorded is not complete
+		}
+		result.Took = time.Since(began)
+		r.conclude(s.Case, result)
+	}
+	return nil, nil
+}
+
+func usesIPv6(c *behave.Case) bool {
+	return slices.ContainsFunc(c.Steps, func(s behave.Step) bool { return s.IPv6 })
+}
+
+// run performs the steps of a case and judges them.
+func (s *stay) run(ctx context.Context, bundled bool) behave.Result {
+	for _, step := range s.Steps {
+		if err := s.step(ctx, step); err != nil {
+			return behave.Voided(s.Case, fmt.Sprintf("line %d: %v", step.Line, err))
+		}
+	}
+	return behave.Conclude(s.Case, s.records, bundled)
+}

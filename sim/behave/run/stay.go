@@ -1,0 +1,354 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/ask"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+)
+
+// podPort is the port of pods to which services without a numeric targetPort lead.
+const podPort = 8080
+
+// stay is a case while it is in an installation: its certificates, pods and objects.
+type stay struct {
+	*behave.Case
+	in           *installation
+	fleet        backend.ScriptedFleet
+	namespace    string
+	certificates map[string]issued
+	services     map[string]*service // by name, as in Spec.Pods
+	written      []*unstructured.Unstructured
+	jars         *ask.Jars
+	records      []behave.Record
+}
+
+// service is a service of a case with its pods.
+type service struct {
+	namespace, name string
+	script          backend.Script
+	ports           []discoveryv1.EndpointPort
+	pods            []backend.Pod
+}
+
+func (s *service) key() string { return s.namespace + "/" + s.name }
+
+// enter starts the pods of a case and creates everything that its other objects refer to: the
+// namespaces, the Secrets with certificates, the services and their endpoints.
+func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error) {
+	s := &stay{Case: c, in: in, namespace: Namespace(c), services: map[string]*service{}, jars: &ask.Jars{}}
+	var ok bool
+	if s.fleet, ok = in.instance.Pods().(backend.ScriptedFleet); !ok {
+		return nil, fmt.Errorf("the pods of this driver cannot follow a script")
+	}
+	var err error
+	if s.certificates, err = issue(c.Certificates, time.Now()); err != nil {
+		return nil, err
+	}
+	for _, namespace := range s.namespaces() {
+		if err := s.write(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+			return s, err
+		}
+	}
+	made, err := secrets(c, s.certificates)
+	if err != nil {
+		return s, err
+	}
+	for _, secret := range made {
+		if err := s.write(ctx, secret); err != nil {
+			return s, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Pods)) {
+		if err := s.serve(ctx, name, c.Pods[name]); err != nil {
+			return s, fmt.Errorf("service %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// namespaces returns the namespaces of the case's objects, its own first.
+func (s *stay) namespaces() []string {
+	all := []string{s.namespace}
+	add := func(namespace string) {
+		if namespace != "" && namespace != behave.NoSecret && !slices.Contains(all, namespace) {
+			all = append(all, namespace)
+		}
+	}
+	for _, manifest := range s.Manifests {
+		add(manifest.Object.GetNamespace())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Certificates)) {
+		add(s.Spec.Certificates[name].Namespace)
+	}
+	return all
+}
+
+// serve starts the pods of a service, and creates the service unless it has a manifest.
+func (s *stay) serve(ctx context.Context, name string, pods behave.Pods) error {
+	script, err := s.script(pods)
+	if err != nil {
+		return err
+	}
+	object := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromInt32(podPort)}}},
+	}
+	manifest := slices.IndexFunc(s.Manifests, func(m behave.Manifest) bool {
+		return m.Object.GetKind() == "Service" && m.Object.GetName() == name && !m.Named
+	})
+	if manifest >= 0 {
+		object = &corev1.Service{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(s.Manifests[manifest].Object.Object, object); err != nil {
+			return err
+		}
+		object.Namespace = cmp.Or(object.Namespace, s.namespace)
+	} else if err := s.write(ctx, object); err != nil {
+		return err
+	}
+	made := &service{namespace: object.Namespace, name: name, script: script}
+	for _, port := range object.Spec.Ports {
+		number := int(cmp.Or(port.TargetPort.IntVal, podPort))
+		if number != podPort && !slices.Contains(made.script.Ports, number) {
+			made.script.Ports = append(made.script.Ports, number)
+		}
+		made.ports = append(made.ports, discoveryv1.EndpointPort{Name: new(port.Name), Port: new(int32(number)), Protocol: new(cmp.Or(port.Protocol, corev1.ProtocolTCP))})
+	}
+	s.services[name] = made
+	replicas := 1
+	if pods.Replicas != nil {
+		replicas = *pods.Replicas
+	}
+	return s.scale(ctx, made, replicas)
+}
+
+// script translates what a case says about pods.
+func (s *stay) script(pods behave.Pods) (backend.Script, error) {
+	script := backend.Script{Protocol: backend.Protocol(pods.Protocol), Answer: answer(pods.Answer)}
+	for _, rule := range pods.Rules {
+		script.Rules = append(script.Rules, backend.Rule{Path: rule.Path, Method: rule.Method, First: rule.First, Answer: answer(rule.Answer)})
+	}
+	if pods.Certificate != "" {
+		certificate, key, err := s.certificates[pods.Certificate].pems()
+		if err != nil {
+			return script, err
+		}
+		script.Certificate, script.Key = string(certificate), string(key)
+	}
+	if pods.ClientCA != "" {
+		authority, _, err := s.certificates[pods.ClientCA].pems()
+		if err != nil {
+			return script, err
+		}
+		script.ClientCA = string(authority)
+	}
+	return script, nil
+}
+
+func answer(a behave.Answer) backend.Answer {
+	if a.Status == http.StatusOK {
+		a.Status = 0 // the default, which does not replace the answers of gRPC and of WebSockets
+	}
+	translated := backend.Answer{Status: a.Status, Bytes: a.Bytes, After: a.After, Break: backend.Break(a.Break)}
+	if a.Body != nil {
+		translated.Body = []byte(*a.Body)
+	}
+	if len(a.Headers) > 0 {
+		translated.Headers = map[string][]string{}
+		for name, values := range a.Headers {
+			translated.Headers[name] = values
+		}
+	}
+	return translated
+}
+
+// scale gives a service so many pods. The newest go first.
+func (s *stay) scale(ctx context.Context, of *service, replicas int) error {
+	var gone []backend.Pod
+	for len(of.pods) > replicas {
+		last := len(of.pods) - 1
+		gone, of.pods = append(gone, of.pods[last]), of.pods[:last]
+	}
+	for len(of.pods) < replicas {
+		s.in.started[of.key()]++ // pods of an earlier stay may still be ending, so their names are taken
+		pod, err := s.fleet.StartScripted(fmt.Sprintf("%s-%d", of.key(), s.in.started[of.key()]), of.key(), of.script)
+		if err != nil {
+			return err
+		}
+		if err := pod.Ready(); err != nil {
+			return err
+		}
+		of.pods = append(of.pods, pod)
+	}
+	if err := s.write(ctx, endpoints(of.namespace, of.name, of.ports, of.pods...)); err != nil {
+		return err
+	}
+	for _, pod := range gone {
+		pod.Terminate(0)
+	}
+	return nil
+}
+
+// apply writes the manifests that no step applies by name.
+func (s *stay) apply(ctx context.Context) error {
+	for _, manifest := range s.Manifests {
+		if manifest.Named {
+			continue
+		}
+		if err := s.put(ctx, manifest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a manifest, in the case's namespace unless it has another one.
+func (s *stay) put(ctx context.Context, manifest behave.Manifest) error {
+	object, err := s.prepared(manifest)
+	if err != nil {
+		return err
+	}
+	return s.writeObject(ctx, object)
+}
+
+// prepared returns the object as it is written: with a namespace, a class, and addresses in place of
+// the names of services.
+func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, error) {
+	object := manifest.Object.DeepCopy()
+	if object.GetNamespace() == "" && !clusterScoped[object.GetKind()] {
+		object.SetNamespace(s.namespace)
+	}
+	annotations := object.GetAnnotations()
+	for name, value := range annotations {
+		annotations[name] = s.addresses(value)
+	}
+	object.SetAnnotations(annotations)
+	switch object.GetKind() {
+	case "Ingress":
+		var ingress networkingv1.Ingress
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &ingress); err != nil {
+			return nil, err
+		}
+		if ingress.Spec.IngressClassName == nil && ingress.Annotations["kubernetes.io/ingress.class"] == "" && !s.aboutClasses() {
+			ingress.Spec.IngressClassName = new(corpus.IngressClass)
+		}
+		return cluster.Object(&ingress)
+	case "ConfigMap":
+		data, found, err := unstructured.NestedStringMap(object.Object, "data")
+		if err != nil || !found {
+			return object, err
+		}
+		for key, value := range data {
+			data[key] = s.addresses(value)
+		}
+		return object, unstructured.SetNestedStringMap(object.Object, data, "data")
+	}
+	return object, nil
+}
+
+// aboutClasses reports whether an ingress without a class means what it says.
+func (s *stay) aboutClasses() bool {
+	_, flag := s.Flags["watch-ingress-without-class"]
+	return flag || slices.ContainsFunc(s.Manifests, func(m behave.Manifest) bool { return m.Object.GetKind() == "IngressClass" })
+}
+
+// clusterScoped are the kinds without a namespace that cases use.
+var clusterScoped = map[string]bool{"Namespace": true, "IngressClass": true, "Node": true, "ClusterRole": true, "ClusterRoleBinding": true}
+
+// inCluster is the DNS name of a service in a cluster, with an optional port.
+var inCluster = regexp.MustCompile(`\b([a-z0-9-]+)\.([a-z0-9-]+)\.svc\.cluster\.local(?::\d+)?`)
+
+// addresses replaces the DNS names of the case's services by the addresses of their first pods,
+// because simulated clusters have no DNS.
+func (s *stay) addresses(text string) string {
+	return inCluster.ReplaceAllStringFunc(text, func(name string) string {
+		parts := inCluster.FindStringSubmatch(name)
+		for _, service := range s.services {
+			if service.name == parts[1] && service.namespace == parts[2] && len(service.pods) > 0 {
+				return service.pods[0].Addr().String()
+			}
+		}
+		return name
+	})
+}
+
+// write creates or replaces an object, and remembers to delete it.
+func (s *stay) write(ctx context.Context, typed runtime.Object) error {
+	object, err := cluster.Object(typed)
+	if err != nil {
+		return err
+	}
+	return s.writeObject(ctx, object)
+}
+
+func (s *stay) writeObject(ctx context.Context, object *unstructured.Unstructured) error {
+	if _, err := s.in.client.Put(ctx, object); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.written, func(o *unstructured.Unstructured) bool { return cluster.Name(o) == cluster.Name(object) }) {
+		s.written = append(s.written, object)
+	}
+	return nil
+}
+
+// remove deletes the manifests with a name, the last first.
+func (s *stay) remove(ctx context.Context, name string) error {
+	manifests := slices.Clone(s.Named(name))
+	slices.Reverse(manifests)
+	for _, manifest := range manifests {
+		object, err := s.prepared(manifest)
+		if err != nil {
+			return err
+		}
+		if err := s.in.client.Delete(ctx, object); err != nil {
+			return err
+		}
+		s.written = slices.DeleteFunc(s.written, func(o *unstructured.Unstructured) bool { return cluster.Name(o) == cluster.Name(object) })
+	}
+	return nil
+}
+
+// leave deletes everything that the case wrote, the newest first, and ends its pods.
+func (s *stay) leave(ctx context.Context) error {
+	var first error
+	for i := len(s.written) - 1; i >= 0; i-- {
+		if err := s.in.client.Delete(ctx, s.written[i]); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.written = nil
+	for _, service := range s.services {
+		for _, pod := range service.pods {
+			pod.Terminate(0)
+		}
+	}
+	return first
+}
+
+// short returns a name without its namespace.
+func short(name string) string {
+	_, after, found := strings.Cut(name, "/")
+	if !found {
+		return name
+	}
+	return after
+}

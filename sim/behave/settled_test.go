@@ -1,0 +1,27 @@
+package behave
+
+import "testing"
+
+// A run waits for log lines only while they may still change the outcome.
+func TestSettled(t *testing.T) {
+	exactly := func(n int) *Count { return &Count{Min: &n, Max: &n} }
+	atLeast := func(n int) *Count { return &Count{Min: &n} }
+	for name, test := range map[string]struct {
+		want    *Lines
+		lines   []string
+		settled bool
+	}{
+		"nothing is expected":      {nil, nil, true},
+		"one or more, none yet":    {&Lines{}, nil, false},
+		"one or more, one":         {&Lines{}, []string{"a"}, true},
+		"one that matches, none":   {&Lines{Matches: "b"}, []string{"a"}, false},
+		"at least two, two":        {&Lines{Count: atLeast(2)}, []string{"a", "b"}, true},
+		"none, none yet":           {&Lines{Count: exactly(0)}, nil, false},
+		"exactly one, one for now": {&Lines{Count: exactly(1)}, []string{"a"}, false},
+		"exactly one, too many":    {&Lines{Count: exactly(1)}, []string{"a", "b"}, true},
+	} {
+		if got := test.want.Settled(test.lines); got != test.settled {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
