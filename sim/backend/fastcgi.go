@@ -44,12 +44,7 @@ func (s *fastcgiServer) Serve(l net.Listener) error {
 
 // Shutdown closes each connection when it has no request. Its caller has closed the listeners.
 func (s *fastcgiServer) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	s.stopping = true
-	conns := slices.Collect(maps.Keys(s.conns))
-	s.endLocked()
-	s.mu.Unlock()
-	for _, c := range conns {
+	for _, c := range s.stop() {
 		c.closeIfUnused()
 	}
 	select {
@@ -60,14 +55,18 @@ func (s *fastcgiServer) Shutdown(ctx context.Context) error {
 	}
 }
 
+// stop makes the server accept nothing more, and returns the open connections.
+func (s *fastcgiServer) stop() []*fastcgiConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	s.endLocked()
+	return slices.Collect(maps.Keys(s.conns))
+}
+
 // Close closes all connections.
 func (s *fastcgiServer) Close() error {
-	s.mu.Lock()
-	s.stopping = true
-	conns := slices.Collect(maps.Keys(s.conns))
-	s.endLocked()
-	s.mu.Unlock()
-	for _, c := range conns {
+	for _, c := range s.stop() {
 		c.Close()
 	}
 	return nil

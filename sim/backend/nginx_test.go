@@ -3,86 +3,33 @@ package backend
 import (
 	"crypto/x509"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/internal/pki"
 )
 
 // startNginx runs a real nginx with the directives in its server block, and returns its address.
-// Files are named relative to dir.
-func startNginx(t *testing.T, dir, listen, server string) netip.AddrPort {
+func startNginx(t *testing.T, listen, server string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	found, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(freePort(t)))
-	user := ""
-	if os.Geteuid() == 0 {
-		user = "user root;\n" // the worker writes where only root can
-	}
-	conf := fmt.Sprintf(user+`daemon off;
-pid pid;
-error_log stderr crit;
-worker_processes 1;
-events {}
-http {
-  access_log off;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-  server {
-    listen %s %s;
-    %s
-  }
-}
-`, at, listen, server)
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(found.Binary, "-e", "stderr", "-p", dir, "-c", path)
-	command.Stderr = os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		command.Process.Signal(syscall.SIGTERM)
-		command.Wait()
-	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		conn, err := net.Dial("tcp", at.String())
-		if err == nil {
-			conn.Close()
-			return at
-		}
-		if time.Now().After(end) {
-			t.Fatalf("nginx does not listen: %v", err)
-		}
-	}
+	at := nginxtest.FreeAddress(t)
+	nginxtest.Start(t, nginxtest.Conf{Workers: 1, HTTP: fmt.Sprintf("server { listen %s %s;\n%s\n}", at, listen, server)})
+	return at
 }
 
 func TestFastCGIThroughNginx(t *testing.T) {
 	f := recording(t)
 	p := scripted(t, f, Script{Protocol: FastCGI, Rules: []Rule{
 		{Path: "/large", Answer: Answer{Bytes: 300_000}}, {Path: "/reset", Answer: Answer{Break: Reset}}}})
-	at := startNginx(t, t.TempDir(), "", fmt.Sprintf(`
+	at := startNginx(t, "", fmt.Sprintf(`
     fastcgi_param REQUEST_METHOD $request_method;
     fastcgi_param SERVER_PROTOCOL $server_protocol;
     fastcgi_param REQUEST_URI $request_uri;
@@ -120,7 +67,7 @@ func TestGRPCSThroughNginx(t *testing.T) {
 	}
 	f := recording(t)
 	p := scripted(t, f, Script{Protocol: GRPCS, Certificate: string(server.Certificate), Key: string(server.Key), ClientCA: string(authority.PEM)})
-	at := startNginx(t, dir, "http2", fmt.Sprintf(`
+	at := startNginx(t, "http2", fmt.Sprintf(`
     grpc_ssl_server_name on;
     grpc_ssl_name pod.example;
     grpc_ssl_verify on;
@@ -128,7 +75,7 @@ func TestGRPCSThroughNginx(t *testing.T) {
     grpc_ssl_certificate %[2]s/certificate;
     grpc_ssl_certificate_key %[2]s/key;
     location / { grpc_pass grpcs://%[1]s; }`, p.Addr(), dir))
-	c, err := grpc.NewClient("passthrough:///"+at.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient("passthrough:///"+at, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,19 +3,14 @@ package ask
 import (
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/internal/pki"
-	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/behave"
 )
@@ -29,104 +24,56 @@ type nginxPorts struct {
 // header X. Below /pod and /windtunnel.v1.Pod it asks a pod.
 func startNginx(t *testing.T, pod netip.AddrPort) nginxPorts {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	found, err := nginx.Find("")
-	if err != nil {
-		t.Skip(err)
-	}
-	base, err := port.Free(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base, dir := nginxtest.FreePorts(t, 5), nginxtest.Folder(t)
 	at := func(i int) netip.AddrPort {
 		return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(base+i))
 	}
 	ports := nginxPorts{at(0), at(1), at(2), at(3), at(4)}
-	dir := t.TempDir()
-	user := ""
-	if os.Geteuid() == 0 {
-		user = "user root;\n"
-	}
 	root := pki.New("root")
 	between := root.Authority("between")
 	leaf := between.Issue("web", []string{"a.example"})
-	conf := fmt.Sprintf(`%[1]sdaemon off;
-pid %[2]s/pid;
-error_log stderr crit;
-worker_processes 1;
-events {}
-http {
-  access_log off;
-  client_body_temp_path %[2]s/body;
-  proxy_temp_path %[2]s/proxy;
-  fastcgi_temp_path %[2]s/fastcgi;
-  uwsgi_temp_path %[2]s/uwsgi;
-  scgi_temp_path %[2]s/scgi;
-  ssl_certificate %[2]s/tls.crt;
-  ssl_certificate_key %[2]s/tls.key;
-  ssl_client_certificate %[2]s/ca.crt;
+	for name, text := range map[string][]byte{
+		"tls.crt": append(leaf.Certificate, between.PEM...), "tls.key": leaf.Key, "ca.crt": clients.PEM,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nginxtest.Start(t, nginxtest.Conf{Workers: 1, HTTP: fmt.Sprintf(`
+  ssl_certificate %[1]s/tls.crt;
+  ssl_certificate_key %[1]s/tls.key;
+  ssl_client_certificate %[1]s/ca.crt;
   ssl_protocols TLSv1.2 TLSv1.3;
   ssl_verify_client optional;
   ssl_session_cache shared:tls:1m;
   keepalive_requests 3;
   underscores_in_headers on;
   server {
-    listen %[3]s;
-    listen %[4]s ssl http2;
-    listen %[5]s http2;
-    listen %[6]s proxy_protocol;
+    listen %[2]s;
+    listen %[3]s ssl http2;
+    listen %[4]s http2;
+    listen %[5]s proxy_protocol;
     location / {
       return 200 "$request_method $request_uri $uri $server_protocol $http_host $http_x $remote_addr $proxy_protocol_addr:$proxy_protocol_port $ssl_server_name $ssl_client_s_dn $ssl_protocol";
     }
     location /closed { return 444; }
     location /redirect { return 308 /elsewhere; }
-    location /length { client_max_body_size 1k; proxy_pass http://%[8]s; }
+    location /length { client_max_body_size 1k; proxy_pass http://%[7]s; }
     location /pod {
-      proxy_pass http://%[8]s;
+      proxy_pass http://%[7]s;
       proxy_http_version 1.1;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection upgrade;
     }
-    location /windtunnel.v1.Pod { grpc_pass grpc://%[8]s; }
+    location /windtunnel.v1.Pod { grpc_pass grpc://%[7]s; }
   }
   server {
-    listen %[7]s ssl;
+    listen %[6]s ssl;
     ssl_protocols TLSv1.2;
     return 200 "$server_protocol $ssl_protocol";
   }
-}
-`, user, dir, ports.http, ports.https, ports.h2c, ports.proxy, ports.none, pod)
-	for name, text := range map[string][]byte{
-		"nginx.conf": []byte(conf), "tls.crt": append(leaf.Certificate, between.PEM...), "tls.key": leaf.Key, "ca.crt": clients.PEM,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	command := exec.Command(found.Binary, "-e", "stderr", "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
-	command.Stderr = os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		command.Process.Signal(syscall.SIGTERM)
-		command.Wait()
-	})
-	for end := time.After(patience); ; {
-		c, err := net.Dial("tcp", ports.http.String())
-		if err == nil {
-			c.Close()
-			return ports
-		}
-		select {
-		case <-end:
-			t.Fatal(err)
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
+`, dir, ports.http, ports.https, ports.h2c, ports.proxy, ports.none, pod)})
+	return ports
 }
 
 // clients signs the certificates of clients.
