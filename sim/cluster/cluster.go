@@ -146,11 +146,25 @@ func (c *Client) create(ctx context.Context, object *unstructured.Unstructured) 
 	return nil
 }
 
-func (c *Client) resource(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+// Namespaced reports whether objects of this kind belong to a namespace.
+func (c *Client) Namespaced(object *unstructured.Unstructured) (bool, error) {
+	mapping, err := c.mapping(object)
+	return err == nil && mapping.Scope.Name() != meta.RESTScopeNameRoot, err
+}
+
+func (c *Client) mapping(object *unstructured.Unstructured) (*meta.RESTMapping, error) {
 	kind := object.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the API server does not serve %s: %w", Name(object), kind, err)
+	}
+	return mapping, nil
+}
+
+func (c *Client) resource(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+	mapping, err := c.mapping(object)
+	if err != nil {
+		return nil, err
 	}
 	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
 		return c.dynamic.Resource(mapping.Resource), nil

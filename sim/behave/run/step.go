@@ -171,7 +171,7 @@ func (s *stay) nameOf(leaf *x509.Certificate) string {
 		}
 	}
 	if leaf.Subject.CommonName == fakeCertificate {
-		return "default"
+		return behave.Default
 	}
 	return ""
 }
