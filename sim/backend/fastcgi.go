@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"maps"
 	"net"
@@ -173,7 +174,8 @@ func (c *fastcgiConn) Close() error {
 // ServeHTTP serves a request of the connection. Package fcgi lets no handler panic.
 func (c *fastcgiConn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
-		if e := recover(); e == http.ErrAbortHandler {
+		e := recover()
+		if err, ok := e.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			c.Close()
 		} else if e != nil {
 			panic(e)

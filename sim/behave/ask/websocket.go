@@ -50,6 +50,7 @@ func converse(ctx context.Context, socket *websocket.Conn, message []byte) ([]by
 // upgrade returns the WebSocket, or nil if the server answers something else.
 func (c *call) upgrade(ctx context.Context, on *connection, e *behave.Exchange) (*websocket.Conn, error) {
 	handshake := &handshake{call: c, on: on, e: e}
+	//nolint:bodyclose // the library closes it
 	socket, _, err := websocket.Dial(ctx, "ws://any", &websocket.DialOptions{HTTPClient: &http.Client{
 		Transport:     handshake,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -101,7 +102,7 @@ func TestReportsEscapeTexts(t *testing.T) {
 	}
 	decoder := xml.NewDecoder(strings.NewReader(texts["junit"]))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("the JUnit report is not XML: %v", err)
