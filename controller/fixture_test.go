@@ -121,10 +121,7 @@ func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(
 		t.Fatal(err)
 	}
 	root := nginxtest.Folder(t)
-	health, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	health := listenOutsideEphemeral(t)
 	r := &running{T: t, api: api, client: client, root: root, ports: freePorts(t), log: records{t, make(chan record, 1000)}}
 	r.ports.Health = health.Addr().(*net.TCPAddr).Port
 	r.describeController()
@@ -207,6 +204,17 @@ func (r *running) must(err error) {
 	if err != nil {
 		r.Fatal(err)
 	}
+}
+
+// listenOutsideEphemeral listens on a port for which the kernel never chooses an address of a pod:
+// an endpoint with the number of a protected port is left out.
+func listenOutsideEphemeral(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nginxtest.FreePorts(t, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
 }
 
 func freePorts(t *testing.T) options.Ports {

@@ -41,10 +41,7 @@ func (r *running) protectedPorts() map[string]struct {
 func withProtectedPorts(t *testing.T, create func(*running)) *running {
 	t.Helper()
 	names := serveNames(t, map[string]string{"inside.test.": "127.0.0.1"})
-	profiler, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profiler := listenOutsideEphemeral(t)
 	port := profiler.Addr().(*net.TCPAddr).Port
 	return launchAs(t, true, func(c *controller.Config) {
 		c.Lua, c.Profiler, c.Options.Ports.Profiler = names.lua(t), profiler, port

@@ -21,10 +21,7 @@ import (
 func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	f := newWithLua(t)
 	f.reach(f.state("one", "", "[]"))
-	old, err := f.target.process.Workers()
-	if err != nil || len(old) != 2 {
-		t.Fatalf("workers after the start: %v, %v, want 2", old, err)
-	}
+	old := f.awaitWorkers(2)
 
 	gate := newGate(t)
 	next := f.state("two", "", "[]")
@@ -46,6 +43,24 @@ func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	}
 	if now, err := f.target.process.Workers(); err != nil || len(now) < 2 {
 		t.Errorf("workers after the reload: %v, %v, want 2", now, err)
+	}
+}
+
+// awaitWorkers waits until nginx has n workers: a start does not wait for workers that the master
+// has yet to fork.
+func (f *withLua) awaitWorkers(n int) []nginx.Worker {
+	f.Helper()
+	tick := time.NewTicker(workerPoll)
+	defer tick.Stop()
+	for end := time.Now().Add(nginxtest.Patience); ; <-tick.C {
+		switch workers, err := f.target.process.Workers(); {
+		case err != nil:
+			f.Fatal(err)
+		case len(workers) == n:
+			return workers
+		case time.Now().After(end):
+			f.Fatalf("workers: %v, want %d", workers, n)
+		}
 	}
 }
 

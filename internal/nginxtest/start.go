@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,6 +58,30 @@ func StartFile(t testing.TB, program *nginx.Nginx, file, errorLog string) *Nginx
 			t.Logf("the end of %s:\n%s", errorLog, end(n.ErrorLog()))
 		}
 	})
+	if want := workerProcesses(t, file); want > 0 {
+		n.AwaitWorkers(fmt.Sprintf("%d workers", want), func(now []nginx.Worker) bool { return len(now) == want })
+	}
+	return n
+}
+
+var workerProcessesLine = regexp.MustCompile(`(?m)^\s*worker_processes\s+(\d+);`)
+
+// workerProcesses returns the number of workers that a configuration file asks for, or 0 if it
+// states none. A start does not wait for workers that the master has yet to fork.
+func workerProcesses(t testing.TB, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := workerProcessesLine.FindSubmatch(text)
+	if match == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(match[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return n
 }
 
