@@ -108,6 +108,7 @@ func tally(t *testing.T, nginx proxy, rate vegeta.Pacer, act func()) map[string]
 			err := Run(ctx, Attack{
 				Lane: lane, Rate: rate, To: nginx.address, Seed: 1,
 				Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
+				MaxInFlight: 20, // on a busy host, many more would wait for each other until they time out
 			})
 			if err != nil {
 				t.Error(err)
