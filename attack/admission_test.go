@@ -153,9 +153,9 @@ func peak(f func()) uint64 {
 func TestLargeReviewsAreBounded(t *testing.T) {
 	const mostHeap = 1 << 30
 	w := startWebhook(t, 0)
-	paths := attack.Times(8000, 30_000)
+	paths := attack.Times(5500, 30_000)
 	body := review(t, large("big", paths))
-	atOnce := attack.Times(5, 20)
+	atOnce := attack.Times(3, 20)
 	row := attack.Row{
 		Target: "admission", Attack: fmt.Sprintf("reviews of %.1f MB, %d at once", float64(len(body))/1e6, atOnce),
 		Success: fmt.Sprintf("an ingress of %d paths is allowed, no response, or more than 1 GB of heap", paths),
