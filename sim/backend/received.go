@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,9 @@ type Received struct {
 	Pod     string    `json:"pod"`     // namespace/name
 	Port    int       `json:"port"`    // at which the request arrived
 	At      time.Time `json:"at"`      // of the arrival
+
+	// Nth is the place of the request among those over its connection, from 1; 0 with FastCGI.
+	Nth int `json:"nth,omitempty"`
 
 	Method string `json:"method"`
 	// Path is the path with its query as on the wire; with FastCGI, the parameter REQUEST_URI.
@@ -79,6 +83,9 @@ func (p *pod) describe(r *http.Request) Received {
 	}
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		d.Port = at.Port
+	}
+	if before, ok := r.Context().Value(requestsKey{}).(*atomic.Int64); ok {
+		d.Nth = int(before.Add(1))
 	}
 	if conn, ok := connOf(r).(*fastcgiConn); ok {
 		d.Protocol, d.Params = "FastCGI", conn.params()

@@ -47,6 +47,7 @@ const (
 	GRPC    Protocol = "grpc"    // HTTP/2 without TLS
 	GRPCS   Protocol = "grpcs"   // HTTP/2 over TLS
 	FastCGI Protocol = "fastcgi" // the responder role of FastCGI 1.0
+	Silent  Protocol = "silent"  // accepts connections, and neither reads nor answers
 )
 
 // Rule is an answer to some requests.
@@ -107,7 +108,7 @@ type compiled struct {
 
 func (s Script) compile() (*compiled, error) {
 	c := &compiled{Script: s, protocol: cmp.Or(s.Protocol, HTTP), matched: make([]atomic.Int64, len(s.Rules))}
-	if !slices.Contains([]Protocol{HTTP, HTTPS, GRPC, GRPCS, FastCGI}, c.protocol) {
+	if !slices.Contains([]Protocol{HTTP, HTTPS, GRPC, GRPCS, FastCGI, Silent}, c.protocol) {
 		return nil, fmt.Errorf("script: no pod speaks %q", s.Protocol)
 	}
 	for i, port := range s.Ports {

@@ -5,16 +5,22 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"sync/atomic"
 )
 
 // newScriptedServer returns a server that speaks the script's protocol only.
 func newScriptedServer(p *pod, script *compiled) server {
-	if script.protocol == FastCGI {
+	switch script.protocol {
+	case FastCGI:
 		return newFastCGIServer(p)
+	case Silent:
+		return &silentServer{}
 	}
 	s := newServer(p)
 	s.TLSConfig = script.tls
-	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(context.WithValue(ctx, connKey{}, c), requestsKey{}, new(atomic.Int64))
+	}
 	switch script.protocol {
 	case HTTPS:
 		s.Protocols.SetHTTP1(true)
@@ -39,6 +45,10 @@ func (s tlsServer) Serve(l net.Listener) error { return s.ServeTLS(l, "", "") }
 
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
+
+// requestsKey is the key of the number of requests so far over a request's connection, in its
+// context.
+type requestsKey struct{}
 
 // connOf returns the connection of a request at a pod with a script; nil at others.
 func connOf(r *http.Request) net.Conn {

@@ -157,7 +157,7 @@ func TestRequestIsRecordedAsOnTheWire(t *testing.T) {
 	}
 	got.At = time.Time{}
 	if diff := cmp.Diff(Received{
-		Seq: 1, Number: 1, Service: "demo/web", Pod: "demo/web-1", Port: int(p.Addr().Port()),
+		Seq: 1, Number: 1, Service: "demo/web", Pod: "demo/web-1", Port: int(p.Addr().Port()), Nth: 1,
 		Method: "POST", Path: want.Path, Host: want.Host, Protocol: "HTTP/1.0", Headers: headers,
 		Body: []byte("abc"), Length: 3, Complete: true, Done: true,
 	}, got); diff != "" {

@@ -62,8 +62,8 @@ type Spec struct {
 type Pods struct {
 	// The number of pods.
 	Replicas *int `yaml:"replicas,omitempty" jsonschema:"default=1,minimum=0"`
-	// What the pods speak.
-	Protocol string `yaml:"protocol,omitempty" jsonschema:"default=http,enum=http,enum=https,enum=grpc,enum=grpcs,enum=fastcgi"`
+	// What the pods speak; silent pods accept connections, and neither read nor answer.
+	Protocol string `yaml:"protocol,omitempty" jsonschema:"default=http,enum=http,enum=https,enum=grpc,enum=grpcs,enum=fastcgi,enum=silent"`
 	// The certificate of https and grpcs pods, by its name in certificates. Default: one for no host.
 	Certificate string `yaml:"certificate,omitempty"`
 	// The certificate authority that client certificates of https and grpcs pods must come from, by its name in certificates. Default: none is asked for.
@@ -108,9 +108,11 @@ type Certificate struct {
 	Hosts []string `yaml:"hosts,omitempty"`
 	// The common name of its subject. Default: the first host, or its name.
 	CommonName string `yaml:"common-name,omitempty"`
-	// Makes a certificate authority; its Secret has ca.crt only.
+	// Makes a certificate authority; its Secret has ca.crt, and ca.crl with revokes.
 	Authority bool `yaml:"authority,omitempty"`
-	// The authority that signs it, by its name in certificates. Default: itself.
+	// The certificates that the authority has revoked, by their names in certificates: its Secret has ca.crl as well.
+	Revokes []string `yaml:"revokes,omitempty"`
+	// The authority that signs it, by its name in certificates. Default: itself. Clients and pods present the authorities in between as well; the Secret does not have them.
 	SignedBy string `yaml:"signed-by,omitempty"`
 	// How long it is valid, from now. A negative duration makes an expired certificate.
 	Valid time.Duration `yaml:"valid,omitempty" jsonschema:"default=24h"`
@@ -162,6 +164,8 @@ type Request struct {
 	TLS ClientTLS `yaml:"tls,omitempty"`
 	// The client's address, from 127.0.0.0/8 or ::1. Only local subjects see it.
 	From string `yaml:"from,omitempty"`
+	// Connects to this port of the controller, such as one of a TCP service. Default: that of HTTP or HTTPS, by the URL. Only local subjects have such ports.
+	Port int `yaml:"port,omitempty" jsonschema:"minimum=1,maximum=65535"`
 	// Connects over IPv6.
 	IPv6 bool `yaml:"ipv6,omitempty"`
 	// Sends a PROXY header before everything else.

@@ -149,11 +149,17 @@ func (c *checker) received(r Received, service string, path []any) {
 	if fastcgi := pods.Protocol == "fastcgi"; len(r.Params) > 0 && !fastcgi {
 		c.addProblem("params: only FastCGI requests have parameters", "remove it, or add protocol: fastcgi to the pods of "+service, below(path, "params")...)
 	}
-	ofTLS := map[string]*Match{"sni": r.SNI, "client-certificate": r.ClientCertificate}
+	ofTLS := map[string]bool{
+		"sni": r.SNI != nil, "client-certificate": r.ClientCertificate != nil, "tls-version": r.TLSVersion != "", "tls-cipher": r.TLSCipher != nil,
+	}
 	for _, key := range sorted(ofTLS) {
-		if ofTLS[key] != nil && !secure(pods.Protocol) {
+		if ofTLS[key] && !secure(pods.Protocol) {
 			c.addProblem(key+": the pods of "+service+" do not speak TLS", "remove it, or add protocol: https to them", below(path, key)...)
 		}
+	}
+	c.oneOf(r.TLSVersion, "TLS version", tlsVersions, below(path, "tls-version")...)
+	if r.Nth < 0 || r.Nth > 0 && pods.Protocol == "fastcgi" {
+		c.addProblem(fmt.Sprintf("nth: %d", r.Nth), "write 1 or more, and remove it if the pods speak FastCGI", below(path, "nth")...)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	protocols = []string{"http", "https", "grpc", "grpcs", "fastcgi"}
+	protocols = []string{"http", "https", "grpc", "grpcs", "fastcgi", "silent"}
 	breaks    = []string{"close", "reset"}
 	keys      = []string{"ecdsa", "rsa"}
 )
@@ -101,6 +101,14 @@ func (c *checker) certificates() {
 		c.oneOf(certificate.Key, "type of key", keys, below(path, "key")...)
 		if certificate.Namespace != "" && certificate.Namespace != NoSecret {
 			c.label("namespace", certificate.Namespace, below(path, "namespace")...)
+		}
+		if len(certificate.Revokes) > 0 && !certificate.Authority {
+			c.addProblem("revokes: of a certificate that is not an authority", "add authority: true, or remove revokes", below(path, "revokes")...)
+		}
+		for i, revoked := range certificate.Revokes {
+			if c.certificateNamed(revoked, false, below(path, "revokes", i)...) && c.Certificates[revoked].SignedBy != name {
+				c.addProblem(fmt.Sprintf("revokes: %s is not signed by %s", revoked, name), "add signed-by: "+name+" to it", below(path, "revokes", i)...)
+			}
 		}
 		if certificate.SignedBy != "" && c.certificateNamed(certificate.SignedBy, true, below(path, "signed-by")...) && c.signsItself(name) {
 			c.addProblem(fmt.Sprintf("signed-by: %s is signed by itself in the end", name), "remove signed-by from one of these authorities", below(path, "signed-by")...)

@@ -264,6 +264,9 @@ func cipherNames() []string {
 var loopback = netip.MustParsePrefix("127.0.0.0/8")
 
 func (c *checker) requestOrigin(r Request, path []any) {
+	if given(c, path, "port") && (r.Port < 1 || r.Port > 65535) {
+		c.addProblem(fmt.Sprintf("port: %d", r.Port), "write one from 1 to 65535", below(path, "port")...)
+	}
 	if r.From != "" {
 		from, err := netip.ParseAddr(r.From)
 		switch {

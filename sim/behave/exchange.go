@@ -36,7 +36,10 @@ type Reception struct {
 	Header   http.Header
 	Params   map[string]string // FastCGI only
 	Body     []byte
+	Nth      int // among the requests over its connection, from 1
 	SNI      string
+	// TLSVersion and TLSCipher are those between nginx and an https pod: 1.3, TLS_AES_128_GCM_SHA256.
+	TLSVersion, TLSCipher string
 	// ClientCertificate is the subject of the certificate that nginx presented, as in RFC 4514.
 	ClientCertificate string
 	// Answered reports whether the pod's answer is the one that the client got: only one reception
@@ -48,6 +51,7 @@ type Reception struct {
 type Session struct {
 	Version     string // 1.3
 	Cipher      string
+	Curve       string // of the key exchange; empty for RSA's
 	Protocol    string // ALPN
 	Certificate string // a name in the case's certificates; "default" for the controller's own; otherwise its subject
 	Chain       int

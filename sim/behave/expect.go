@@ -98,6 +98,12 @@ type Received struct {
 	Params map[string]Match `yaml:"params,omitempty"`
 	// The server name that nginx sent to an https pod. null means none.
 	SNI *Match `yaml:"sni,omitempty"`
+	// The place of the request among those over its connection to the pod: 1 for a new connection.
+	Nth int `yaml:"nth,omitempty" jsonschema:"minimum=1"`
+	// The version of TLS between nginx and an https pod.
+	TLSVersion string `yaml:"tls-version,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=1.2,enum=1.3"`
+	// The cipher suite between nginx and an https pod, by its name in Go.
+	TLSCipher *Match `yaml:"tls-cipher,omitempty"`
 	// The subject of the certificate that nginx presented to an https pod. null means none.
 	ClientCertificate *Match `yaml:"client-certificate,omitempty"`
 }
@@ -110,6 +116,8 @@ type ServerTLS struct {
 	Version string `yaml:"version,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=1.2,enum=1.3"`
 	// The cipher suite, by its name in Go.
 	Cipher *Match `yaml:"cipher,omitempty"`
+	// The curve of the key exchange, by its name in Go.
+	Curve *Match `yaml:"curve,omitempty"`
 	// The number of certificates in the chain.
 	Chain int `yaml:"chain,omitempty" jsonschema:"minimum=1"`
 	// Whether a later connection may resume the session.

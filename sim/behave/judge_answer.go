@@ -203,6 +203,11 @@ func (j *judge) reception(where string, want Received, got Reception) {
 		j.match("parameter "+name+where, &match, texts)
 	}
 	j.match("server name"+where, want.SNI, optional(got.SNI))
+	if want.Nth > 0 && got.Nth != want.Nth {
+		j.fail("place among the requests over its connection"+where, strconv.Itoa(got.Nth), strconv.Itoa(want.Nth))
+	}
+	j.equal("version of TLS"+where, got.TLSVersion, want.TLSVersion)
+	j.match("cipher suite"+where, want.TLSCipher, optional(got.TLSCipher))
 	j.match("client certificate"+where, want.ClientCertificate, optional(got.ClientCertificate))
 }
 
@@ -217,6 +222,7 @@ func (j *judge) tls(want *ServerTLS, got *Session) {
 	j.equal("TLS certificate", got.Certificate, want.Certificate)
 	j.equal("version of TLS", got.Version, want.Version)
 	j.match("cipher suite", want.Cipher, optional(got.Cipher))
+	j.match("curve", want.Curve, optional(got.Curve))
 	if want.Chain > 0 && got.Chain != want.Chain {
 		j.fail("number of certificates in the chain", strconv.Itoa(got.Chain), strconv.Itoa(want.Chain))
 	}

@@ -126,6 +126,9 @@ var pairs = []pair{
 		one(behave.Exchange{Received: []behave.Reception{{Service: "php", Params: map[string]string{"C": ""}}}}),
 		[]string{`parameter A at php is absent, want "b"`, `parameter C at php is "", want it absent`}},
 	{"Received.SNI", "{pod: {sni: null}}", saw(behave.Reception{}), saw(behave.Reception{SNI: "web"}), []string{`server name at the pod is "web", want it absent`}},
+	{"Received.Nth", "{pod: {nth: 1}}", saw(behave.Reception{Nth: 1}), saw(behave.Reception{Nth: 2}), []string{"place among the requests over its connection at the pod is 2, want 1"}},
+	{"Received.TLSVersion", "{pod: {tls-version: 1.2}}", saw(behave.Reception{TLSVersion: "1.2"}), saw(behave.Reception{TLSVersion: "1.3"}), []string{"version of TLS at the pod is 1.3, want 1.2"}},
+	{"Received.TLSCipher", "{pod: {tls-cipher: {contains: GCM}}}", saw(behave.Reception{TLSCipher: "TLS_AES_128_GCM_SHA256"}), saw(behave.Reception{}), []string{`cipher suite at the pod is absent, want text with "GCM"`}},
 	{"Received.ClientCertificate", "{pod: {client-certificate: {matches: ^CN=}}}", saw(behave.Reception{ClientCertificate: "CN=a"}), saw(behave.Reception{}),
 		[]string{"client certificate at the pod is absent, want a match of /^CN=/"}},
 
@@ -143,6 +146,7 @@ var pairs = []pair{
 	{"ServerTLS.Version", "{tls: {version: 1.2}}", session(behave.Session{Version: "1.2"}), session(behave.Session{Version: "1.3"}), []string{"version of TLS is 1.3, want 1.2"}},
 	{"ServerTLS.Cipher", "{tls: {cipher: {contains: GCM}}}", session(behave.Session{Cipher: "TLS_AES_128_GCM_SHA256"}), session(behave.Session{Cipher: "TLS_CHACHA20_POLY1305_SHA256"}),
 		[]string{`cipher suite is "TLS_CHACHA20_POLY1305_SHA256", want text with "GCM"`}},
+	{"ServerTLS.Curve", "{tls: {curve: X25519}}", session(behave.Session{Curve: "X25519"}), session(behave.Session{Curve: "CurveP384"}), []string{`curve is "CurveP384", want "X25519"`}},
 	{"ServerTLS.Chain", "{tls: {chain: 2}}", session(behave.Session{Chain: 2}), session(behave.Session{Chain: 1}), []string{"number of certificates in the chain is 1, want 2"}},
 	{"ServerTLS.Resumes", "{tls: {resumes: true}}", session(behave.Session{Resumed: true}), session(behave.Session{}), []string{"resumption of the session is impossible, want it possible"}},
 }

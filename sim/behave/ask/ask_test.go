@@ -68,3 +68,11 @@ func show(e behave.Exchange) string {
 	}
 	return fmt.Sprintf("%d %s: %s", e.Status, e.Failure, e.Detail)
 }
+
+func TestPort(t *testing.T) {
+	other := respond(t, ok)
+	to := Target{HTTP: serve(t, anyPort, func(net.Conn) {})}
+	if e := one(t, to, behave.Request{Request: "GET http://a.example/", Port: int(other.HTTP.Port())}); e.Status != 200 {
+		t.Errorf("the answer is %s, want that of the port", show(e))
+	}
+}

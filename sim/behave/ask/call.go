@@ -181,6 +181,9 @@ func (c *call) setAddress(to Target, r behave.Request) error {
 	if !c.address.IsValid() {
 		return fmt.Errorf("the controller has no %s listener for %s", family, c.scheme)
 	}
+	if r.Port != 0 {
+		c.address = netip.AddrPortFrom(c.address.Addr(), uint16(r.Port))
+	}
 	if r.From == "" {
 		return nil
 	}

@@ -106,6 +106,9 @@ func (c *call) sessionOf(s *tls.ConnectionState) *behave.Session {
 		Cipher: tls.CipherSuiteName(s.CipherSuite), Protocol: s.NegotiatedProtocol,
 		Certificate: c.nameOf(s), Chain: len(s.PeerCertificates), Resumed: s.DidResume,
 	}
+	if s.CurveID != 0 {
+		session.Curve = s.CurveID.String()
+	}
 	for name, version := range versions {
 		if version == s.Version {
 			session.Version = name

@@ -121,7 +121,24 @@ func sign(name string, spec behave.Certificate, signer *issued, now time.Time) (
 	if err != nil {
 		return issued{}, err
 	}
-	return issued{spec, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}}, nil
+	made := issued{spec, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}}
+	if signer != nil && signer.spec.SignedBy != "" { // an authority in between
+		made.Certificate.Certificate = append(made.Certificate.Certificate, signer.Certificate.Certificate...)
+	}
+	return made, nil
+}
+
+// revocations returns the list of the certificates that an authority has revoked, in PEM.
+func (i issued) revocations(all map[string]issued, now time.Time) ([]byte, error) {
+	list := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: now.Add(-time.Hour), NextUpdate: now.Add(defaultValidity)}
+	for _, name := range i.spec.Revokes {
+		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: all[name].Leaf.SerialNumber, RevocationTime: list.ThisUpdate})
+	}
+	der, err := x509.CreateRevocationList(rand.Reader, list, i.Leaf, i.PrivateKey.(crypto.Signer))
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}), nil
 }
 
 func newKey(algorithm string) (crypto.Signer, error) {
@@ -129,6 +146,15 @@ func newKey(algorithm string) (crypto.Signer, error) {
 		return rsa.GenerateKey(rand.Reader, 2048)
 	}
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}
+
+// chain returns the certificate and the authorities in between in PEM.
+func (i issued) chain() []byte {
+	var all []byte
+	for _, der := range i.Certificate.Certificate {
+		all = append(all, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	}
+	return all
 }
 
 // pems returns the certificate and its key in PEM.
@@ -141,9 +167,10 @@ func (i issued) pems() (certificate, key []byte, err error) {
 	return certificate, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// secrets returns the Secrets of a case's certificates. An authority has only ca.crt. Any other
+// secrets returns the Secrets of a case's certificates. An authority has only ca.crt, and ca.crl if
+// it revokes any. Any other
 // certificate has tls.crt and tls.key, and ca.crt if an authority of the case signed it.
-func secrets(c *behave.Case, all map[string]issued) ([]*corev1.Secret, error) {
+func secrets(c *behave.Case, all map[string]issued, now time.Time) ([]*corev1.Secret, error) {
 	var made []*corev1.Secret
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		one := all[name]
@@ -157,6 +184,11 @@ func secrets(c *behave.Case, all map[string]issued) ([]*corev1.Secret, error) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: cmp.Or(one.spec.Namespace, Namespace(c))}}
 		if one.spec.Authority {
 			secret.Type, secret.Data = corev1.SecretTypeOpaque, map[string][]byte{"ca.crt": certificate}
+			if len(one.spec.Revokes) > 0 {
+				if secret.Data["ca.crl"], err = one.revocations(all, now); err != nil {
+					return nil, fmt.Errorf("revocation list of certificate %s: %w", name, err)
+				}
+			}
 		} else {
 			secret.Type = corev1.SecretTypeTLS
 			secret.Data = map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}

@@ -53,16 +53,19 @@ func TestIssueRejectsCircles(t *testing.T) {
 }
 
 func TestSecrets(t *testing.T) {
+	now := time.Now()
 	all, err := issue(map[string]behave.Certificate{
 		"authority": {Authority: true},
+		"strict":    {Authority: true, Revokes: []string{"lost"}},
+		"lost":      {SignedBy: "strict", Namespace: behave.NoSecret},
 		"client":    {SignedBy: "authority", Namespace: behave.NoSecret},
 		"server":    {SignedBy: "authority", Namespace: "elsewhere"},
 		"own":       {},
-	}, time.Now())
+	}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := secrets(&behave.Case{Name: "tls/one"}, all)
+	made, err := secrets(&behave.Case{Name: "tls/one"}, all, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func TestSecrets(t *testing.T) {
 		slices.Sort(keys)
 		got = append(got, secret.Namespace+"/"+secret.Name+": "+strings.Join(keys, " "))
 	}
-	want := []string{"tls-one/authority: ca.crt", "tls-one/own: tls.crt tls.key", "elsewhere/server: ca.crt tls.crt tls.key"}
+	want := []string{"tls-one/authority: ca.crt", "tls-one/own: tls.crt tls.key", "elsewhere/server: ca.crt tls.crt tls.key", "tls-one/strict: ca.crl ca.crt"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

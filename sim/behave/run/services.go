@@ -76,11 +76,11 @@ func (s *stay) script(pods behave.Pods) (backend.Script, error) {
 		script.Rules = append(script.Rules, backend.Rule{Path: rule.Path, Method: rule.Method, First: rule.First, Answer: answer(rule.Answer)})
 	}
 	if pods.Certificate != "" {
-		certificate, key, err := s.certificates[pods.Certificate].pems()
+		_, key, err := s.certificates[pods.Certificate].pems()
 		if err != nil {
 			return script, err
 		}
-		script.Certificate, script.Key = string(certificate), string(key)
+		script.Certificate, script.Key = string(s.certificates[pods.Certificate].chain()), string(key)
 	}
 	if pods.ClientCA != "" {
 		authority, _, err := s.certificates[pods.ClientCA].pems()

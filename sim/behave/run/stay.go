@@ -44,7 +44,8 @@ func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error)
 		return nil, fmt.Errorf("the pods of this driver cannot follow a script")
 	}
 	var err error
-	if s.certificates, err = issue(c.Certificates, time.Now()); err != nil {
+	now := time.Now()
+	if s.certificates, err = issue(c.Certificates, now); err != nil {
 		return nil, err
 	}
 	for _, namespace := range s.namespaces() {
@@ -52,7 +53,7 @@ func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error)
 			return s, err
 		}
 	}
-	made, err := secrets(c, s.certificates)
+	made, err := secrets(c, s.certificates, now)
 	if err != nil {
 		return s, err
 	}

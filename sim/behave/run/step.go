@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -259,7 +260,8 @@ func assign(exchanges []behave.Exchange, received []backend.Received) {
 		i, answered := number[strconv.Itoa(r.Number)]
 		exchanges[i].Received = append(exchanges[i].Received, behave.Reception{
 			Service: short(r.Service), Pod: short(r.Pod), At: r.At, Method: r.Method, Path: r.Path, Host: r.Host, Protocol: r.Protocol,
-			Header: r.Headers, Params: r.Params, Body: r.Body, SNI: r.SNI, ClientCertificate: r.ClientCertificate, Answered: answered,
+			Header: r.Headers, Params: r.Params, Body: r.Body, Nth: r.Nth,
+			SNI: r.SNI, TLSVersion: strings.TrimPrefix(r.TLSVersion, "TLS "), TLSCipher: r.TLSCipher, ClientCertificate: r.ClientCertificate, Answered: answered,
 		})
 	}
 }

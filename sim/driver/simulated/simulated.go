@@ -5,6 +5,7 @@
 package simulated
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 	ports, err := choosePorts(portBase)
 	if err != nil {
 		return nil, err
+	}
+	for flag := range ports { // the subject's own flags take precedence
+		ports[flag] = cmp.Or(s.Flags[flag], ports[flag])
 	}
 	streamBase, streamPort := 0, 0
 	if len(in.Streams) > 0 {
