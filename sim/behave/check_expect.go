@@ -201,10 +201,13 @@ func (c *checker) several(step Step, e Expect, path []any) {
 	for _, field := range []struct {
 		key string
 		is  bool
-	}{{"shares", len(e.Shares) > 0}, {"statuses", len(e.Statuses) > 0}, {"same-pod", e.SamePod != nil}} {
+	}{{"shares", len(e.Shares) > 0}, {"statuses", len(e.Statuses) > 0}, {"same-pod", e.SamePod != nil}, {"resumes", e.TLS != nil && e.TLS.Resumes != nil}} {
 		if field.is && step.Times < 2 {
 			c.addProblem(field.key+": needs several answers", "add times: to the request", below(path, field.key)...)
 		}
+	}
+	if e.TLS != nil && e.TLS.Resumes != nil && (step.KeepAlive || step.Together) {
+		c.addProblem("resumes: needs one connection after another", "remove keep-alive: and together:", below(path, "tls", "resumes")...)
 	}
 	c.shares(step, e, below(path, "shares"))
 	least := 0

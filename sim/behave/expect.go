@@ -120,7 +120,7 @@ type ServerTLS struct {
 	Curve *Match `yaml:"curve,omitempty"`
 	// The number of certificates in the chain.
 	Chain int `yaml:"chain,omitempty" jsonschema:"minimum=1"`
-	// Whether a later connection may resume the session.
+	// Of several answers: whether each connection but the first resumes the session of an earlier one.
 	Resumes *bool `yaml:"resumes,omitempty"`
 }
 

@@ -152,6 +152,7 @@ func (j *judge) all(expect Expect, exchanges []Exchange) {
 			j.fail("number of pods that answered", strconv.Itoa(len(pods)), "2 or more")
 		}
 	}
+	j.resumption(expect.TLS, exchanges)
 	j.lines("access log", expect.AccessLog, access, logsUnknown)
 	j.lines("error log", expect.ErrorLog, errors, logsUnknown)
 }

@@ -70,6 +70,14 @@ func asked(services ...string) []behave.Exchange {
 
 func session(s behave.Session) []behave.Exchange { return one(behave.Exchange{TLS: &s}) }
 
+func sessions(all ...behave.Session) []behave.Exchange {
+	var exchanges []behave.Exchange
+	for _, s := range all {
+		exchanges = append(exchanges, session(s)...)
+	}
+	return exchanges
+}
+
 func took(d time.Duration) []behave.Exchange { return one(behave.Exchange{Took: d}) }
 
 var pairs = []pair{
@@ -148,7 +156,7 @@ var pairs = []pair{
 		[]string{`cipher suite is "TLS_CHACHA20_POLY1305_SHA256", want text with "GCM"`}},
 	{"ServerTLS.Curve", "{tls: {curve: X25519}}", session(behave.Session{Curve: "X25519"}), session(behave.Session{Curve: "CurveP384"}), []string{`curve is "CurveP384", want "X25519"`}},
 	{"ServerTLS.Chain", "{tls: {chain: 2}}", session(behave.Session{Chain: 2}), session(behave.Session{Chain: 1}), []string{"number of certificates in the chain is 1, want 2"}},
-	{"ServerTLS.Resumes", "{tls: {resumes: true}}", session(behave.Session{Resumed: true}), session(behave.Session{}), []string{"resumption of the session is impossible, want it possible"}},
+	{"ServerTLS.Resumes", "{tls: {resumes: true}}", sessions(behave.Session{}, behave.Session{Resumed: true}), sessions(behave.Session{}, behave.Session{}), []string{"resumption of the session is impossible, want it possible"}},
 }
 
 // caseOf returns a case with one step.

@@ -26,6 +26,8 @@ type Target struct {
 	// NameOf returns the name of a served certificate: its name in the case, or "default" for the
 	// controller's own. If it returns "" or is nil, the certificate's subject is recorded.
 	NameOf func(leaf *x509.Certificate) string
+	// Sessions are the TLS sessions that connections can resume. nil: those of the same call.
+	Sessions tls.ClientSessionCache
 	// Jars are the cookie jars. nil if no request names one.
 	Jars *Jars
 }

@@ -14,8 +14,8 @@ var versions = map[string]uint16{
 }
 
 // setTLS computes how the client connects through TLS. The server's certificate is not verified:
-// what it serves is recorded. The client keeps sessions between the connections of one call, not
-// longer, because a resumed session shows the certificate of when it began.
+// what it serves is recorded. Unless the target has Sessions, they are kept between the connections of
+// one call, not longer, because a resumed session shows the certificate of when it began.
 func (c *call) setTLS(to Target, r behave.Request) error {
 	want := r.TLS
 	if c.scheme != "https" {
@@ -24,7 +24,10 @@ func (c *call) setTLS(to Target, r behave.Request) error {
 		}
 		return nil
 	}
-	config := &tls.Config{InsecureSkipVerify: true, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
+	config := &tls.Config{InsecureSkipVerify: true, ClientSessionCache: to.Sessions}
+	if config.ClientSessionCache == nil {
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
 	switch want.SNI {
 	case "-":
 	case "":

@@ -119,6 +119,8 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 	if err != nil {
 		return nil, err
 	}
+	to := s.target()
+	to.Sessions = tls.NewLRUClientSessionCache(0)
 	rounds := 1
 	if !single.Together && !single.KeepAlive { // what pods receive is told apart by sending one request at a time
 		rounds, single.Times = max(single.Times, 1), 1
@@ -128,7 +130,7 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 		if err != nil {
 			return nil, err
 		}
-		exchanges, err := ask.Send(ctx, s.target(), single)
+		exchanges, err := ask.Send(ctx, to, single)
 		if err != nil {
 			return nil, err
 		}
