@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/ask"
@@ -30,6 +33,7 @@ type stay struct {
 	namespace    string
 	certificates map[string]issued
 	services     map[string]*service // by name, as in Spec.Pods
+	ports        map[string]string   // on which nginx listens, by how the case writes them
 	written      []*unstructured.Unstructured
 	jars         *ask.Jars
 	records      []behave.Record
@@ -38,12 +42,15 @@ type stay struct {
 // enter starts the pods of a case and creates everything that its other objects refer to: the
 // namespaces, the Secrets with certificates, the services and their endpoints.
 func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error) {
-	s := &stay{Case: c, in: in, namespace: Namespace(c), services: map[string]*service{}, jars: &ask.Jars{}}
+	s := &stay{Case: c, in: in, namespace: Namespace(c), services: map[string]*service{}, ports: map[string]string{}, jars: &ask.Jars{}}
 	var ok bool
 	if s.fleet, ok = in.instance.Pods().(backend.ScriptedFleet); !ok {
 		return nil, fmt.Errorf("the pods of this driver cannot follow a script")
 	}
 	var err error
+	if err := s.choosePorts(); err != nil {
+		return nil, err
+	}
 	now := time.Now()
 	if s.certificates, err = issue(c.Certificates, now); err != nil {
 		return nil, err
@@ -140,10 +147,11 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 		if err != nil || !found {
 			return object, err
 		}
+		translated := map[string]string{}
 		for key, value := range data {
-			data[key] = s.addresses(value)
+			translated[cmp.Or(s.ports[key], key)] = s.addresses(value)
 		}
-		return object, unstructured.SetNestedStringMap(object.Object, data, "data")
+		return object, unstructured.SetNestedStringMap(object.Object, translated, "data")
 	}
 	return object, nil
 }
@@ -154,12 +162,36 @@ func (s *stay) aboutClasses() bool {
 	return flag || slices.ContainsFunc(s.Manifests, func(m behave.Manifest) bool { return m.Object.GetKind() == "IngressClass" })
 }
 
+// choosePorts chooses a free port for each one that the case's requests name, because other subjects
+// run on this machine at the same time.
+func (s *stay) choosePorts() error {
+	for _, step := range s.Steps {
+		name := strconv.Itoa(step.Port)
+		if step.Port == 0 || s.ports[name] != "" {
+			continue
+		}
+		free, err := port.Free(1)
+		if err != nil {
+			return err
+		}
+		s.ports[name] = strconv.Itoa(free)
+	}
+	return nil
+}
+
+// listening is an address of nginx with a port of its own.
+var listening = regexp.MustCompile(`\b127\.0\.0\.1:\d+`)
+
 // inCluster is the DNS name of a service in a cluster, with an optional port.
 var inCluster = regexp.MustCompile(`\b([a-z0-9-]+)\.([a-z0-9-]+)\.svc\.cluster\.local(?::\d+)?`)
 
 // addresses replaces the DNS names of the case's services by the addresses of their first pods,
-// because simulated clusters have no DNS.
+// because simulated clusters have no DNS, and the ports on which nginx listens by those chosen.
 func (s *stay) addresses(text string) string {
+	text = listening.ReplaceAllStringFunc(text, func(address string) string {
+		host, name, _ := strings.Cut(address, ":")
+		return host + ":" + cmp.Or(s.ports[name], name)
+	})
 	return inCluster.ReplaceAllStringFunc(text, func(name string) string {
 		parts := inCluster.FindStringSubmatch(name)
 		for _, service := range s.services {

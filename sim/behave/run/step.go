@@ -119,6 +119,13 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 	if err != nil {
 		return nil, err
 	}
+	if single.Port != 0 {
+		chosen, err := strconv.Atoi(s.ports[strconv.Itoa(single.Port)])
+		if err != nil {
+			return nil, err
+		}
+		single.Port = chosen
+	}
 	to := s.target()
 	to.Sessions = tls.NewLRUClientSessionCache(0)
 	rounds := 1

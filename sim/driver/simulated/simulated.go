@@ -5,7 +5,6 @@
 package simulated
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +59,6 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 	ports, err := choosePorts(portBase)
 	if err != nil {
 		return nil, err
-	}
-	for flag := range ports { // the subject's own flags take precedence
-		ports[flag] = cmp.Or(s.Flags[flag], ports[flag])
 	}
 	streamBase, streamPort := 0, 0
 	if len(in.Streams) > 0 {
