@@ -12,7 +12,7 @@ import (
 
 var (
 	requestFields  = specfile.Fields(reflect.TypeFor[Request]())
-	failures       = []string{"refused", "closed", "reset", "timeout", "tls"}
+	failures       = []string{"refused", "closed", "reset", "ended", "timeout", "tls"}
 	podProtocols   = []string{"HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "FastCGI"}
 	ofChanges      = []string{"reload", "rejected", "error-log"}                      // fields of Expect that a change can fulfil
 	withoutAnswers = []string{"fails", "received", "took", "access-log", "error-log"} // fields of Expect that go with fails

@@ -23,8 +23,8 @@ type Expect struct {
 	HTTP string `yaml:"http,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=2"`
 	// What the client saw of TLS.
 	TLS *ServerTLS `yaml:"tls,omitempty"`
-	// That there is no answer, and why: the connection is refused, closed or reset, the answer takes longer than the timeout, or TLS fails.
-	Fails string `yaml:"fails,omitempty" jsonschema:"enum=refused,enum=closed,enum=reset,enum=timeout,enum=tls"`
+	// That there is no answer, and why: the connection is refused, closed or reset, or ended in either of these two ways; the answer takes longer than the timeout; or TLS fails.
+	Fails string `yaml:"fails,omitempty" jsonschema:"enum=refused,enum=closed,enum=reset,enum=ended,enum=timeout,enum=tls"`
 	// How long the answer took.
 	Took *Range `yaml:"took,omitempty"`
 	// Of several answers: the share of each service, from 0 to 1. The run fails if chance alone would explain the counts in less than one of a million runs.

@@ -103,6 +103,8 @@ var pairs = []pair{
 		[]string{`path of request 2 at auth is "/verify", want "/"`}},
 	{"Expect.HTTP", "{http: 2}", one(behave.Exchange{Protocol: "HTTP/2.0"}), one(behave.Exchange{Protocol: "HTTP/1.1"}), []string{"version of HTTP is 1.1, want 2"}},
 	{"Expect.TLS", "{tls: {version: 1.3}}", session(behave.Session{Version: "1.3"}), answer(200), []string{"TLS is absent, want it"}},
+	{"Expect.Fails", "{fails: ended}", one(behave.Exchange{Failure: "closed"}), one(behave.Exchange{Failure: "refused"}), []string{"failure is refused, want ended"}},
+	{"Expect.Fails", "{fails: ended}", one(behave.Exchange{Failure: "reset"}), answer(200), []string{"failure is none, but status 200, want ended"}},
 	{"Expect.Fails", "{fails: reset}", one(behave.Exchange{Failure: "reset"}), answer(200), []string{"failure is none, but status 200, want reset"}},
 	{"Expect.Fails", "{fails: reset}", one(behave.Exchange{Failure: "reset"}), one(behave.Exchange{Failure: "timeout", Detail: "after 10s"}), []string{"failure is timeout (after 10s), want reset"}},
 	{"Expect.Took", "{took: {max: 1s}}", took(time.Second), took(1500 * time.Millisecond), []string{"time is 1.5s, want 1s at most"}},
