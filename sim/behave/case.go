@@ -62,6 +62,8 @@ type Spec struct {
 type Pods struct {
 	// The number of pods.
 	Replicas *int `yaml:"replicas,omitempty" jsonschema:"default=1,minimum=0"`
+	// The zones that the pods are for, in turn, as topology hints. The controller of a local subject runs in the zone here.
+	Zones []string `yaml:"zones,omitempty"`
 	// What the pods speak; silent pods accept connections, and neither read nor answer.
 	Protocol string `yaml:"protocol,omitempty" jsonschema:"default=http,enum=http,enum=https,enum=grpc,enum=grpcs,enum=fastcgi,enum=silent"`
 	// The certificate of https and grpcs pods, by its name in certificates. Default: one for no host.

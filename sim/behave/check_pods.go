@@ -28,6 +28,9 @@ func (c *checker) pods() {
 		if pods.Replicas != nil && *pods.Replicas < 0 {
 			c.addProblem(fmt.Sprintf("%d replicas", *pods.Replicas), "make it 0 or more", below(path, "replicas")...)
 		}
+		for i, zone := range pods.Zones {
+			c.label("zone", zone, below(path, "zones", i)...)
+		}
 		c.oneOf(pods.Protocol, "protocol", protocols, below(path, "protocol")...)
 		named := map[string]string{"certificate": pods.Certificate, "client-ca": pods.ClientCA}
 		for _, key := range sorted(named) {

@@ -25,6 +25,7 @@ const podPort = 8080
 type service struct {
 	namespace, name string
 	script          backend.Script
+	zones           []string // of its pods, in turn
 	ports           []discoveryv1.EndpointPort
 	pods            []backend.Pod
 }
@@ -53,7 +54,7 @@ func (s *stay) serve(ctx context.Context, name string, pods behave.Pods) error {
 	} else if err := s.write(ctx, object); err != nil {
 		return err
 	}
-	made := &service{namespace: object.Namespace, name: name, script: script}
+	made := &service{namespace: object.Namespace, name: name, script: script, zones: pods.Zones}
 	for _, port := range object.Spec.Ports {
 		number := int(cmp.Or(port.TargetPort.IntVal, podPort))
 		if number != podPort && !slices.Contains(made.script.Ports, number) {
@@ -127,7 +128,13 @@ func (s *stay) scale(ctx context.Context, of *service, replicas int) error {
 		}
 		of.pods = append(of.pods, pod)
 	}
-	if err := s.write(ctx, endpoints(of.namespace, of.name, of.ports, of.pods...)); err != nil {
+	slice := endpoints(of.namespace, of.name, of.ports, of.pods...)
+	for i := range slice.Endpoints {
+		if len(of.zones) > 0 {
+			slice.Endpoints[i].Hints = &discoveryv1.EndpointHints{ForZones: []discoveryv1.ForZone{{Name: of.zones[i%len(of.zones)]}}}
+		}
+	}
+	if err := s.write(ctx, slice); err != nil {
 		return err
 	}
 	for _, pod := range gone {

@@ -16,6 +16,7 @@ const (
 	namespace = "ingress-nginx"
 	podName   = "ingress-nginx-controller-0"
 	nodeName  = "windtunnel"
+	zone      = "here" // of the node
 	configMap = "ingress-nginx-controller"
 	tcpPorts  = "tcp-services"
 	udpPorts  = "udp-services"
@@ -46,7 +47,8 @@ func (i *Instance) describeController(ctx context.Context) error {
 			return err
 		},
 		func() error {
-			_, err := core.Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}, metav1.CreateOptions{})
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelTopologyZone: zone}}}
+			_, err := core.Nodes().Create(ctx, node, metav1.CreateOptions{})
 			return err
 		},
 		func() error {
