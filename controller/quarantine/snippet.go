@@ -63,68 +63,70 @@ func isCosmetic(directive string) bool {
 func directives(snippet string) (all []string, ok bool) {
 	var one strings.Builder
 	depth, space := 0, ""
-	add := func(text string) {
+	for rest := snippet; rest != ""; {
+		inWord := one.Len() > 0 && space == ""
+		n := lengthOfToken(rest, inWord)
+		if n < 0 {
+			return nil, false
+		}
+		token := rest[:n]
+		rest = rest[n:]
+		switch c := token[0]; {
+		case c == '\n':
+			space = "\n"
+			continue
+		case strings.IndexByte(" \t\r", c) >= 0:
+			space = cmp.Or(space, " ")
+			continue
+		case c == '#' && !inWord:
+			continue
+		}
 		if one.Len() > 0 {
 			one.WriteString(space)
 		}
 		space = ""
-		one.WriteString(text)
-	}
-	for rest := snippet; rest != ""; {
-		taken := 1
-		switch c := rest[0]; c {
-		case '\n':
-			space = "\n"
-		case ' ', '\t', '\r':
-			space = cmp.Or(space, " ")
-		case '#':
-			if one.Len() > 0 && space == "" { // within a word
-				add("#")
-				break
-			}
-			taken = len(rest)
-			if end := strings.IndexByte(rest, '\n'); end >= 0 {
-				taken = end
-			}
-		case '"', '\'':
-			end := quoted(rest)
-			if end < 0 {
-				return nil, false
-			}
-			taken = end
-			add(rest[:end])
-		case '$':
-			if strings.HasPrefix(rest, "${") {
-				taken = 2
-			}
-			if end := strings.IndexByte(rest, '}'); taken == 2 && end > 0 {
-				taken = end + 1
-			}
-			add(rest[:taken])
-		case '\\':
-			taken = min(2, len(rest))
-			add(rest[:taken])
-		case '{':
+		one.WriteString(token)
+		switch token {
+		case "{":
 			depth++
-			add("{")
-		case ';', '}':
-			if c == '}' {
-				depth--
-			}
-			add(string(c))
-			if depth < 0 {
-				return nil, false
-			}
-			if depth == 0 {
-				all = append(all, one.String())
-				one.Reset()
-			}
-		default:
-			add(rest[:1])
+		case "}":
+			depth--
 		}
-		rest = rest[taken:]
+		if depth < 0 {
+			return nil, false
+		}
+		if depth == 0 && (token == ";" || token == "}") {
+			all = append(all, one.String())
+			one.Reset()
+		}
 	}
 	return all, one.Len() == 0 && depth == 0
+}
+
+// lengthOfToken returns the length of the token at the start of text: a comment, a quoted text,
+// ${name}, a backslash with the byte that it escapes, or any other byte. It is negative if the
+// quotes are not closed. Within a word, # does not begin a comment.
+func lengthOfToken(text string, inWord bool) int {
+	switch text[0] {
+	case '#':
+		if inWord {
+			return 1
+		}
+		if end := strings.IndexByte(text, '\n'); end >= 0 {
+			return end
+		}
+		return len(text)
+	case '"', '\'':
+		return quoted(text)
+	case '$':
+		if !strings.HasPrefix(text, "${") {
+			return 1
+		}
+		return cmp.Or(strings.IndexByte(text, '}')+1, len("${"))
+	case '\\':
+		return min(2, len(text))
+	}
+	return 1
 }
 
 // quoted returns the length of the quoted text at the start of text, or a negative number if the
