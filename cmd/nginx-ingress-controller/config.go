@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -36,19 +38,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if pod.Namespace == "" || pod.Name == "" {
 		return config, errors.New("$POD_NAMESPACE and $POD_NAME must both be set, to the namespace and name of the controller's own pod")
 	}
-	root, err := f.rootDirectory()
-	if err != nil {
-		return config, err
-	}
-	program, err := findNginx(f.binary)
-	if err != nil {
-		return config, err
-	}
-	userTemplate, err := f.userTemplate()
-	if err != nil {
-		return config, err
-	}
-	code, err := f.luaCode(root)
+	local, err := f.local()
 	if err != nil {
 		return config, err
 	}
@@ -56,11 +46,11 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
-	claim, err := claimRoot(root, log)
+	claim, err := claimRoot(local.root, log)
 	if err != nil {
 		return config, err
 	}
-	listeners, err := f.listen(root)
+	listeners, err := f.listen(local.root)
 	if err != nil {
 		claim.Close() // nil without --nginx-root; Close then returns an error, which does not matter
 		return config, err
@@ -75,12 +65,68 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
-	log.Info("starting", "version", banner(), "nginx", program.Version, "binary", program.Binary, "dynamic", f.dynamic)
-	if err := watch.AwaitServer(ctx, client, log); err != nil {
+	log.Info("starting", "version", banner(), "nginx", local.nginx.Version, "binary", local.nginx.Binary, "dynamic", f.dynamic)
+	watched, own, err := f.checkCluster(ctx, client, pod, log)
+	if err != nil {
 		return config, err
 	}
+	opts := f.options(local.root)
+	opts.Zone = f.model.zone(ctx, client, own, log)
+	config = f.fixed(log, stderr)
+	config.Client, config.Watch, config.Pod, config.Options = client, watched, own, opts
+	config.Nginx, config.Template, config.Lua, config.Claim = local.nginx, local.template, local.lua, claim
+	config.Health, config.Requests, config.Profiler = listeners.health, listeners.requests, listeners.profiler
+	config.Metrics, config.Admission = metrics.New(f.metricsOptions(pod)), webhook
+	return config, nil
+}
+
+// fixed returns the part of the configuration that follows from the flags alone.
+func (f *flags) fixed(log *slog.Logger, stderr io.Writer) controller.Config {
+	return controller.Config{
+		ConfigMap:         types.NamespacedName(f.configMap),
+		TemplateFile:      f.template,
+		CompleteChains:    f.tls.completeChains,
+		NginxDebug:        klog.V(5).Enabled(), // as in ingress-nginx
+		SyncRate:          f.syncRate,
+		Retry:             apply.Retry(f.retries),
+		Status:            f.status.options(log),
+		ShutdownGrace:     seconds(f.shutdownGrace),
+		PostShutdownGrace: seconds(f.postShutdownGrace),
+		Log:               log,
+		Stderr:            stderr,
+	}
+}
+
+// local is what the controller needs from its machine.
+type local struct {
+	root     string
+	nginx    *nginx.Nginx
+	template *render.Template // nil: the built-in one
+	lua      fs.FS            // nil: is installed already
+}
+
+func (f *flags) local() (found local, err error) {
+	if found.root, err = f.rootDirectory(); err != nil {
+		return found, err
+	}
+	if found.nginx, err = findNginx(f.binary); err != nil {
+		return found, err
+	}
+	if found.template, err = f.userTemplate(); err != nil {
+		return found, err
+	}
+	found.lua, err = f.luaCode(found.root)
+	return found, err
+}
+
+// checkCluster waits for the API server and checks what the flags name in the cluster. It returns
+// what to watch, and the controller's own pod.
+func (f *flags) checkCluster(ctx context.Context, client kubernetes.Interface, pod types.NamespacedName, log *slog.Logger) (watch.Options, *corev1.Pod, error) {
+	if err := watch.AwaitServer(ctx, client, log); err != nil {
+		return watch.Options{}, nil, err
+	}
 	if err := watch.CheckService(ctx, client, "publish-service", types.NamespacedName(f.status.service)); err != nil {
-		return config, err
+		return watch.Options{}, nil, err
 	}
 	for _, own := range []name{f.configMap, f.tcpServices, f.udpServices} {
 		if own.Name != "" {
@@ -88,56 +134,31 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		}
 	}
 	f.watch.DefaultCertificate = types.NamespacedName(f.tls.defaultCertificate)
-	watched, own, err := watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
-	if err != nil {
-		return config, err
-	}
-	return controller.Config{
-		Client:    client,
-		Watch:     watched,
-		Pod:       own,
-		ConfigMap: types.NamespacedName(f.configMap),
-		Options: options.Options{
-			DefaultBackendService: types.NamespacedName(f.defaultBackend),
-			TCPServices:           types.NamespacedName(f.tcpServices),
-			UDPServices:           types.NamespacedName(f.udpServices),
-			DefaultSSLCertificate: types.NamespacedName(f.tls.defaultCertificate),
-			EnableSSLPassthrough:  f.tls.passthrough,
-			DynamicConfiguration:  f.dynamic,
-			EnableMetrics:         f.metrics.enable,
-			MonitorBatchSize:      f.metrics.batchSize,
-			ReportWorkers:         f.reportWorkers,
-			BackendsPush:          f.backendsSync == "push",
-			BackendsDelta:         f.backendsDelta,
-			Ports:                 f.ports,
-			Root:                  root,
-			HealthPath:            f.healthPath,
+	return watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
+}
 
-			AnnotationsPrefix:        f.model.prefix,
-			SkipAnnotationValidation: !f.model.validate,
-			DisableExternalNames:     f.model.disableExternalNames,
-			Zone:                     f.model.zone(ctx, client, own, log),
-		},
-		Nginx:             program,
-		Claim:             claim,
-		Template:          userTemplate,
-		TemplateFile:      f.template,
-		Lua:               code,
-		CompleteChains:    f.tls.completeChains,
-		NginxDebug:        klog.V(5).Enabled(), // as in ingress-nginx
-		SyncRate:          f.syncRate,
-		Retry:             apply.Retry(f.retries),
-		Health:            listeners.health,
-		Metrics:           metrics.New(f.metricsOptions(pod)),
-		Requests:          listeners.requests,
-		Profiler:          listeners.profiler,
-		Status:            f.status.options(log),
-		Admission:         webhook,
-		ShutdownGrace:     seconds(f.shutdownGrace),
-		PostShutdownGrace: seconds(f.postShutdownGrace),
-		Log:               log,
-		Stderr:            stderr,
-	}, nil
+// options returns the options that follow from the flags.
+func (f *flags) options(root string) options.Options {
+	return options.Options{
+		DefaultBackendService: types.NamespacedName(f.defaultBackend),
+		TCPServices:           types.NamespacedName(f.tcpServices),
+		UDPServices:           types.NamespacedName(f.udpServices),
+		DefaultSSLCertificate: types.NamespacedName(f.tls.defaultCertificate),
+		EnableSSLPassthrough:  f.tls.passthrough,
+		DynamicConfiguration:  f.dynamic,
+		EnableMetrics:         f.metrics.enable,
+		MonitorBatchSize:      f.metrics.batchSize,
+		ReportWorkers:         f.reportWorkers,
+		BackendsPush:          f.backendsSync == "push",
+		BackendsDelta:         f.backendsDelta,
+		Ports:                 f.ports,
+		Root:                  root,
+		HealthPath:            f.healthPath,
+
+		AnnotationsPrefix:        f.model.prefix,
+		SkipAnnotationValidation: !f.model.validate,
+		DisableExternalNames:     f.model.disableExternalNames,
+	}
 }
 
 func (f *flags) logger(w io.Writer) *slog.Logger {
