@@ -187,7 +187,7 @@ func offence(p goPackage, forbidden string) string {
 }
 
 // forTests lists the packages that only tests may import.
-var forTests = []string{"internal/golden", "internal/nginxtest", "internal/tcptest"}
+var forTests = []string{"internal/golden", "internal/nginxtest", "internal/parallel", "internal/tcptest"}
 
 func TestOnlyTestsImportTestPackages(t *testing.T) {
 	for _, p := range packages(t) {
