@@ -27,7 +27,7 @@ import (
 )
 
 // patience limits how long a test waits for the browser. It only elapses if a test fails.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // startBrowser starts a headless Chromium that ends with the test.
 func startBrowser(t *testing.T) context.Context {

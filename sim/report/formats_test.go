@@ -17,6 +17,7 @@ import (
 )
 
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	for format, write := range map[string]func(io.Writer, measure.Result, []judge.Check) error{
 		"report.md": report.Markdown,
 		"junit.xml": report.JUnit,
@@ -41,6 +42,7 @@ func TestFormats(t *testing.T) {
 
 // benchstat can read the output.
 func TestBenchstatReadsTheOutput(t *testing.T) {
+	t.Parallel()
 	result, _, _ := measured(t)
 	var out bytes.Buffer
 	if err := report.Benchmark(&out, result); err != nil {
@@ -67,6 +69,7 @@ func TestBenchstatReadsTheOutput(t *testing.T) {
 }
 
 func TestJUnitCounts(t *testing.T) {
+	t.Parallel()
 	result, _, checks := measured(t)
 	var out bytes.Buffer
 	if err := report.JUnit(&out, result, checks); err != nil {
@@ -89,6 +92,7 @@ func TestJUnitCounts(t *testing.T) {
 
 // Every format reports that a run is void, and none reports that one of its expectations is met.
 func TestEveryFormatReportsVoid(t *testing.T) {
+	t.Parallel()
 	result, series, checks := measured(t, void...)
 	for format, test := range map[string]struct {
 		write func(io.Writer) error

@@ -37,6 +37,7 @@ func save(t *testing.T, page []byte) string {
 var fetches = regexp.MustCompile(`(?:src|href)="(?:https?:)?//|@import|url\(`)
 
 func TestPageNeedsNoNetwork(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(write(t))
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +68,7 @@ func TestPageEscapes(t *testing.T) {
 // The page of a long run is small enough for a mail or a CI system: its data is as fine as a plot,
 // and no finer.
 func TestPageOfLongRunIsSmall(t *testing.T) {
+	t.Parallel()
 	const hour = 3600
 	timeline := measure.Timeline{Name: "a", Rounds: []measure.Round{{End: hour * time.Second}}, Width: 2 * time.Second}
 	for i := range 30 * hour {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -17,8 +18,37 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// measured is a realistic run with expectations that pass and fail.
+// run is a measured run with its expectations.
+type run struct {
+	result measure.Result
+	series measure.Series
+	checks []judge.Check
+}
+
+// runs are those that a test has measured, by the events added. Tests share and do not modify them.
+var runs = struct {
+	sync.Mutex
+	by map[string]run
+}{by: make(map[string]run)}
+
+// measured is a realistic run, with more events, and expectations that pass and fail.
 func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series, []judge.Check) {
+	t.Helper()
+	runs.Lock()
+	defer runs.Unlock()
+	added, err := json.Marshal(more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, known := runs.by[string(added)]
+	if !known {
+		r = measureRun(t, more)
+		runs.by[string(added)] = r
+	}
+	return r.result, r.series, r.checks
+}
+
+func measureRun(t testing.TB, more []event.Event) run {
 	t.Helper()
 	events := append(measuretest.Log(1, 6*time.Second), more...)
 	result, series, err := measure.From(measuretest.Seq(events))
@@ -33,7 +63,7 @@ func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series
 		}
 		checks = append(checks, of...)
 	}
-	return result, series, checks
+	return run{result, series, checks}
 }
 
 // void are events that make a run void and report a trouble.
@@ -43,6 +73,7 @@ var void = []event.Event{
 }
 
 func TestTable(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string][]event.Event{"table": nil, "table-void": void} {
 		t.Run(name, func(t *testing.T) {
 			result, _, checks := measured(t, more...)
@@ -73,6 +104,7 @@ func TestEmptyTable(t *testing.T) {
 }
 
 func TestJSONRoundTrip(t *testing.T) {
+	t.Parallel()
 	result, _, checks := measured(t)
 	var out bytes.Buffer
 	if err := report.JSON(&out, result, checks); err != nil {
