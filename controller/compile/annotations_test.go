@@ -21,6 +21,7 @@ import (
 // nginx accepts the result of every case in the goldens of package annotations, all of them in one
 // configuration.
 func TestNginxAcceptsAnnotations(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../annotations/testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -85,6 +86,7 @@ var edges = []string{
 // nginx accepts FastCGI with passwords, and limits of an ingress with the longest names that the
 // API allows.
 func TestNginxAcceptsLongNamesAndFastCGIPasswords(t *testing.T) {
+	t.Parallel()
 	cluster := ingresses{Source: passwords{new(snapshot.Manifests)}}
 	for i, given := range []string{"backend-protocol: FCGI\nauth-type: basic\nauth-secret: users", "backend-protocol: GRPC\nauth-type: basic\nauth-secret: users", "limit-rps: \"5\"\nlimit-connections: \"5\""} {
 		ingress := asking(t, fmt.Sprintf("long-%d", i), []byte(given))
@@ -115,6 +117,7 @@ func (passwords) Secrets() []*corev1.Secret {
 }
 
 func TestNginxAcceptsEdgeValues(t *testing.T) {
+	t.Parallel()
 	cluster := ingresses{Source: new(snapshot.Manifests)}
 	for i, given := range edges {
 		cluster.all = append(cluster.all, asking(t, fmt.Sprintf("edge-%d", i), []byte(given)))
@@ -156,6 +159,7 @@ func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
 // The Host of requests to the authentication service has no port, whether an annotation or the
 // ConfigMap sets its URL.
 func TestHostOfAuthenticationService(t *testing.T) {
+	t.Parallel()
 	const url = "http://auth.example:8080/check"
 	for _, test := range []struct{ annotation, config string }{{"auth-url: " + url, ""}, {"", url}} {
 		cluster := ingresses{Source: new(snapshot.Manifests), all: []*networkingv1.Ingress{asking(t, "web", []byte(test.annotation))}}

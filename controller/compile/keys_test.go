@@ -125,6 +125,7 @@ var besides = map[string]string{
 
 // Every key of the ConfigMap changes what nginx reads, or is listed above.
 func TestEveryKeyIsRead(t *testing.T) {
+	t.Parallel()
 	// Most keys have the same ConfigMap before.
 	states := make(map[string]plan.State)
 	stateBefore := func(t *testing.T, data map[string]string) plan.State {
@@ -337,6 +338,7 @@ spec:
 
 // nginx accepts all of these values together.
 func TestNginxAcceptsEveryKey(t *testing.T) {
+	t.Parallel()
 	all := make(map[string]string)
 	for _, key := range options.Keys() {
 		value, data := another(key)

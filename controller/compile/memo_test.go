@@ -97,6 +97,7 @@ func note[T comparable](ledger *snapshot.Ledger, now, before []T) {
 
 // Incremental updates produce the same result as a full rebuild, for any sequence of changes.
 func TestIncrementalMatchesFullRebuild(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		opts := []parsed{parse(flags{}, nil), parse(flags{DynamicConfiguration: new(seed%4 == 0), DefaultBackendService: "demo/svc-0001"}, map[string]string{"load-balance": "ewma"})}

@@ -68,6 +68,7 @@ func install(t *testing.T, opts options.Options, state plan.State) {
 // The limit on paths in package model matches nginx's: nginx accepts every path that the model
 // accepts.
 func TestTheLongestPathFitsIntoNginx(t *testing.T) {
+	t.Parallel()
 	opts := parse(flags{}, nil).Options
 	for _, path := range []string{"/" + strings.Repeat("a", 3997), "/" + strings.Repeat("$", 234), "/" + strings.Repeat("\\", 1998)} {
 		cluster := populate(1)
@@ -76,7 +77,10 @@ func TestTheLongestPathFitsIntoNginx(t *testing.T) {
 		if len(findings) > 0 {
 			t.Errorf("%d bytes: %v", len(path), findings)
 		}
-		t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
+		t.Run("nginx -t", func(t *testing.T) {
+			t.Parallel()
+			testConf(t, cluster, opts)
+		})
 	}
 }
 
@@ -91,7 +95,10 @@ func TestBeginningsOfPathsFitIntoNginx(t *testing.T) {
 			cluster := populate(1)
 			cluster.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = path
 			cluster.ingresses[0].Annotations = map[string]string{"nginx.ingress.kubernetes.io/use-regex": pattern}
-			t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
+			t.Run("nginx -t", func(t *testing.T) {
+				t.Parallel()
+				testConf(t, cluster, opts)
+			})
 		}
 	}
 }

@@ -132,6 +132,7 @@ func tryCluster(t *testing.T, seed uint64) {
 }
 
 func TestNginxAcceptsArbitraryAnnotations(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { tryCluster(t, seed) })
 	}

@@ -41,6 +41,7 @@ func parse(f flags, config map[string]string) parsed {
 func TestRulesOfChanges(t *testing.T) {
 	for _, file := range rule.Files(t, "testdata") {
 		t.Run(file.Name(), func(t *testing.T) {
+			t.Parallel()
 			r := ruleTest{T: t, File: file, out: file.Input()}
 			r.run()
 			golden.Check(t, file.Path, txtar.Format(&r.out))
@@ -57,7 +58,10 @@ func TestOutlinesOfModelRules(t *testing.T) {
 		r := ruleTest{T: t, File: file}
 		compiled, opts := r.compile(file.Cluster(t), "options.yaml")
 		outlines.Files = append(outlines.Files, txtar.File{Name: file.Name(), Data: []byte(outline(compiled.State.Conf) + "\n")})
-		t.Run(file.Name()+" nginx -t", func(t *testing.T) { testConf(t, file.Cluster(t), opts) })
+		t.Run(file.Name()+" nginx -t", func(t *testing.T) {
+			t.Parallel()
+			testConf(t, file.Cluster(t), opts)
+		})
 	}
 	golden.Check(t, filepath.Join("testdata", "outlines", "of-the-model.txtar"), txtar.Format(&outlines))
 }

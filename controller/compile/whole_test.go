@@ -98,6 +98,7 @@ func shuffle[T any](seed uint64, list []T) []T {
 }
 
 func TestEqualClustersInAnyOrderMakeEqualBytes(t *testing.T) {
+	t.Parallel()
 	for _, dynamic := range []bool{true, false} {
 		opts := parse(flags{DynamicConfiguration: &dynamic}, nil)
 		whole := populate(40)
@@ -134,6 +135,7 @@ func TestBuildDoesNotModifyTheCluster(t *testing.T) {
 }
 
 func TestReasonsAreLimited(t *testing.T) {
+	t.Parallel()
 	opts := parse(flags{}, nil)
 	few, _ := model.Build(snapshot.Take(populate(1)), opts.Options)
 	many, _ := model.Build(snapshot.Take(populate(100)), opts.Options)
