@@ -1,0 +1,322 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/internal/suggest"
+	"windtunnel.dev/sim/behave"
+)
+
+// unseen lists what no case shows, because no client can feel it, with the reason. Names are those
+// of covers, or patterns of path.Match for them.
+var unseen = map[string]string{
+	"config/app-root":              "ingress-nginx has the key and never reads it",
+	"config/datadog-*":             "ingress-nginx removed it in 1.10",
+	"config/disable-ipv6-dns":      "only a DNS server with IPv6 addresses shows it, and cases have none",
+	"config/enable-aio-write":      "a file has the same content, whichever thread writes it",
+	"config/enable-multi-accept":   "a connection waits for less than a round of nginx's event loop",
+	"config/enable-serial-reloads": "it only delays changes while old connections last",
+	"config/http2-max-field-size":  "nginx ignores it since 1.19.7",
+	"config/http2-max-header-size": "nginx ignores it since 1.19.7",
+	"config/http2-max-requests":    "nginx ignores it since 1.19.7",
+	"config/jaeger-*":              "ingress-nginx removed it in 1.10",
+	"config/map-hash-*":            "the size of a table of nginx: too small a one is an error at its start",
+	"config/proxy-headers-hash-*":  "the size of a table of nginx: too small a one is an error at its start",
+	"config/reuse-port":            "any worker may answer, with it or without",
+	"config/server-name-hash-*":    "the size of a table of nginx: too small a one is an error at its start",
+	"config/upstream-hash-by*":     "ingress-nginx has the key and never reads it",
+	"config/variables-hash-*":      "the size of a table of nginx: too small a one is an error at its start",
+	"config/worker-cpu-affinity":   "an answer is the same from any CPU",
+	"config/zipkin-*":              "ingress-nginx removed it in 1.10",
+	"flag/apiserver-host":          "the run chooses how the controller reaches the API server",
+	"flag/backends-*":              "only the bundled controller has it",
+	"flag/bucket-factor":           "metrics",
+	"flag/certificate-authority":   "the run chooses how the controller reaches the API server",
+	"flag/configmap":               "the run names the ConfigMap; each case with config shows that it is read",
+	"flag/default-server-port":     "a port inside the pod, which the run chooses",
+	"flag/disable-leader-election": "the status of ingresses",
+	"flag/disable-sync-events":     "Events",
+	"flag/dynamic-configuration":   "only the bundled controller has it",
+	"flag/dynamic-configuration-*": "it says how often a failed update is repeated",
+	"flag/election-*":              "the status of ingresses",
+	"flag/enable-metrics":          "metrics",
+	"flag/exclude-socket-metrics":  "metrics",
+	"flag/health-check-timeout":    "ingress-nginx has the flag and never reads it",
+	"flag/healthz-*":               "where kubelet, not a client, asks; the run chooses the port",
+	"flag/http-port":               "the run chooses the port; every case shows that nginx listens there",
+	"flag/https-port":              "the run chooses the port; every case with https shows that nginx listens there",
+	"flag/internal-logger-address": "a port between the parts of the image with a chroot",
+	"flag/kubeconfig":              "the run chooses how the controller reaches the API server",
+	"flag/log-format":              "only the bundled controller has it",
+	"flag/lua-dir":                 "only the bundled controller has it",
+	"flag/max-buckets":             "metrics",
+	"flag/maxmind-*":               "the download of databases from the Internet",
+	"flag/metrics-per-*":           "metrics",
+	"flag/monitor-max-batch-size":  "metrics",
+	"flag/nginx-*":                 "only the bundled controller has it",
+	"flag/post-shutdown-grace-*":   "nginx has ended by then",
+	"flag/profil*":                 "profiles of the controller",
+	"flag/publish-*":               "the status of ingresses",
+	"flag/report-node-*":           "the status of ingresses",
+	"flag/report-status-classes":   "metrics",
+	"flag/report-workers":          "only the bundled controller has it",
+	"flag/shutdown-grace-period":   "cases do not end the controller",
+	"flag/ssl-passthrough-proxy-*": "a port inside the pod, which the run chooses",
+	"flag/status-port":             "a port inside the pod, which the run chooses",
+	"flag/status-update-interval":  "the status of ingresses",
+	"flag/stream-port":             "a port inside the pod, which the run chooses",
+	"flag/sync-*":                  "it says when changes take effect, and cases wait until they do",
+	"flag/update-status*":          "the status of ingresses",
+	"flag/version":                 "with it, the controller does not serve",
+	"flag/*-buckets":               "metrics",
+}
+
+// missing lists what clients can feel and no case shows yet. It may only shrink.
+var missing = []string{
+	"annotation/client-body-buffer-size",
+	"annotation/enable-opentelemetry",
+	"annotation/enable-owasp-core-rules",
+	"annotation/http2-push-preload",
+	"annotation/limit-whitelist",
+	"annotation/modsecurity-transaction-id",
+	"annotation/opentelemetry-operation-name",
+	"annotation/opentelemetry-trust-incoming-span",
+	"annotation/proxy-buffers-number",
+	"annotation/proxy-busy-buffers-size",
+	"annotation/proxy-connect-timeout",
+	"annotation/proxy-max-temp-file-size",
+	"annotation/proxy-send-timeout",
+	"annotation/proxy-ssl-ciphers",
+	"annotation/proxy-ssl-protocols",
+	"annotation/proxy-ssl-verify-depth",
+	"annotation/ssl-ciphers",
+	"annotation/ssl-prefer-server-ciphers",
+	"annotation/stream-snippet",
+	"config/access-log-params",
+	"config/access-log-path",
+	"config/brotli-level",
+	"config/brotli-min-length",
+	"config/brotli-types",
+	"config/client-body-buffer-size",
+	"config/client-body-timeout",
+	"config/client-header-buffer-size",
+	"config/client-header-timeout",
+	"config/debug-connections",
+	"config/disable-http-access-log",
+	"config/disable-ipv6",
+	"config/disable-proxy-intercept-errors",
+	"config/disable-stream-access-log",
+	"config/enable-brotli",
+	"config/enable-ocsp",
+	"config/enable-opentelemetry",
+	"config/enable-owasp-modsecurity-crs",
+	"config/enable-syslog",
+	"config/error-log-level",
+	"config/error-log-path",
+	"config/forwarded-host-header",
+	"config/geoip2-autoreload-in-minutes",
+	"config/grpc-buffer-size-kb",
+	"config/gzip-disable",
+	"config/gzip-level",
+	"config/http-access-log-path",
+	"config/http-snippet",
+	"config/http2-max-concurrent-streams",
+	"config/ignore-invalid-headers",
+	"config/keep-alive-requests",
+	"config/large-client-header-buffers",
+	"config/limit-conn-status-code",
+	"config/limit-conn-zone-variable",
+	"config/limit-rate",
+	"config/limit-rate-after",
+	"config/load-balance",
+	"config/log-format-escape-none",
+	"config/log-format-stream",
+	"config/lua-shared-dicts",
+	"config/main-snippet",
+	"config/max-worker-connections",
+	"config/max-worker-open-files",
+	"config/nginx-status-ipv4-whitelist",
+	"config/nginx-status-ipv6-whitelist",
+	"config/opentelemetry-config",
+	"config/opentelemetry-operation-name",
+	"config/opentelemetry-trust-incoming-span",
+	"config/otel-max-export-batch-size",
+	"config/otel-max-queuesize",
+	"config/otel-sampler",
+	"config/otel-sampler-parent-based",
+	"config/otel-sampler-ratio",
+	"config/otel-schedule-delay-millis",
+	"config/otel-service-name",
+	"config/otlp-collector-host",
+	"config/otlp-collector-port",
+	"config/proxy-buffer-size",
+	"config/proxy-buffering",
+	"config/proxy-buffers-number",
+	"config/proxy-busy-buffers-size",
+	"config/proxy-connect-timeout",
+	"config/proxy-cookie-domain",
+	"config/proxy-max-temp-file-size",
+	"config/proxy-next-upstream-timeout",
+	"config/proxy-protocol-header-timeout",
+	"config/proxy-request-buffering",
+	"config/proxy-send-timeout",
+	"config/proxy-stream-next-upstream",
+	"config/proxy-stream-next-upstream-timeout",
+	"config/proxy-stream-next-upstream-tries",
+	"config/proxy-stream-responses",
+	"config/proxy-stream-timeout",
+	"config/ssl-buffer-size",
+	"config/ssl-ciphers",
+	"config/ssl-dh-param",
+	"config/ssl-early-data",
+	"config/ssl-ecdh-curve",
+	"config/ssl-protocols",
+	"config/ssl-reject-handshake",
+	"config/ssl-session-cache",
+	"config/ssl-session-cache-size",
+	"config/ssl-session-ticket-key",
+	"config/ssl-session-tickets",
+	"config/ssl-session-timeout",
+	"config/stream-access-log-path",
+	"config/stream-snippet",
+	"config/strict-validate-path-type",
+	"config/syslog-host",
+	"config/syslog-port",
+	"config/upstream-keepalive-connections",
+	"config/upstream-keepalive-requests",
+	"config/upstream-keepalive-time",
+	"config/upstream-keepalive-timeout",
+	"config/use-geoip2",
+	"config/worker-processes",
+	"config/worker-shutdown-timeout",
+	"flag/annotations-prefix",
+	"flag/controller-class",
+	"flag/deep-inspect",
+	"flag/default-ssl-certificate",
+	"flag/disable-catch-all",
+	"flag/disable-full-test",
+	"flag/disable-svc-external-name",
+	"flag/enable-annotation-validation",
+	"flag/enable-ssl-chain-completion",
+	"flag/enable-topology-aware-routing",
+	"flag/ingress-class",
+	"flag/ingress-class-by-name",
+	"flag/tcp-services-configmap",
+	"flag/udp-services-configmap",
+	"flag/validating-webhook",
+	"flag/validating-webhook-certificate",
+	"flag/validating-webhook-key",
+	"flag/watch-ingress-without-class",
+	"flag/watch-namespace",
+	"flag/watch-namespace-selector",
+}
+
+// Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
+func TestCasesCoverAllSettings(t *testing.T) {
+	cases, err := loadCases([]string{caseFiles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shownBy := map[string]string{}
+	for _, c := range cases {
+		for _, name := range c.Covers {
+			if !strings.HasSuffix(name, behave.DefaultSuffix) {
+				shownBy[name] = c.File
+			}
+		}
+	}
+	for _, problem := range coverageProblems(settings(knownCaseNames()), shownBy, unseen, missing) {
+		t.Error(problem)
+	}
+}
+
+// settings returns what cases can cover, as they name it in covers.
+func settings(known behave.Known) []string {
+	var all []string
+	for _, name := range known.Annotations {
+		_, name, _ = strings.Cut(name, "/")
+		all = append(all, "annotation/"+name)
+	}
+	for _, name := range known.Config {
+		all = append(all, "config/"+name)
+	}
+	for _, name := range known.Flags {
+		all = append(all, "flag/"+name)
+	}
+	return all
+}
+
+// coverageProblems returns what is wrong with the coverage of the settings: a setting without a
+// case, and a row of unseen or missing that is stale. shownBy has the file of a case for each
+// setting that has one.
+func coverageProblems(settings []string, shownBy, unseen map[string]string, missing []string) []string {
+	var problems []string
+	add := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
+	excused := map[string]bool{}
+	for _, pattern := range slices.Sorted(maps.Keys(unseen)) {
+		matches := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { ok, _ := path.Match(pattern, s); return !ok })
+		if len(matches) == 0 {
+			add("unseen: there is no %s; %s", pattern, suggest.DidYouMean(pattern, settings))
+		}
+		for _, setting := range matches {
+			excused[setting] = true
+			if file := shownBy[setting]; file != "" {
+				add("unseen: %s shows %s, which matches %s: remove the row", file, setting, pattern)
+			}
+		}
+	}
+	for _, setting := range missing {
+		switch file := shownBy[setting]; {
+		case !slices.Contains(settings, setting):
+			add("missing: there is no %s; %s", setting, suggest.DidYouMean(setting, settings))
+		case file != "":
+			add("missing: %s shows %s: remove the row", file, setting)
+		case excused[setting]:
+			add("missing: unseen has %s as well: remove one of the rows", setting)
+		}
+	}
+	for _, setting := range settings {
+		if shownBy[setting] == "" && !excused[setting] && !slices.Contains(missing, setting) {
+			add("no case covers %s: write one (docs/cases.md), or say in unseen why no client can feel it", setting)
+		}
+	}
+	return problems
+}
+
+func TestCoverageProblems(t *testing.T) {
+	all := []string{"annotation/a", "config/key-one", "config/key-two", "flag/f"}
+	for name, c := range map[string]struct {
+		shown   string // settings that have a case
+		unseen  string
+		missing []string
+		want    []string
+	}{
+		"complete":           {shown: "annotation/a flag/f", unseen: "config/key-*"},
+		"without a case":     {shown: "annotation/a flag/f config/key-one", want: []string{"no case covers config/key-two"}},
+		"unseen has a case":  {shown: "annotation/a flag/f config/key-one", unseen: "config/key-*", want: []string{"unseen: a.yaml shows config/key-one"}},
+		"unseen is unknown":  {shown: "annotation/a flag/f config/key-one config/key-two", unseen: "config/key-onne", want: []string{"did you mean config/key-one?"}},
+		"missing has a case": {shown: "annotation/a flag/f config/key-one config/key-two", missing: []string{"flag/f"}, want: []string{"missing: a.yaml shows flag/f"}},
+		"missing is unknown": {shown: "annotation/a flag/f config/key-one config/key-two", missing: []string{"flag/ff"}, want: []string{"did you mean flag/f?"}},
+		"missing":            {shown: "annotation/a config/key-one config/key-two", missing: []string{"flag/f"}},
+		"missing and unseen": {shown: "annotation/a config/key-one config/key-two", missing: []string{"flag/f"}, unseen: "flag/*", want: []string{"unseen has flag/f as well"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shownBy, unseen := map[string]string{}, map[string]string{}
+			for setting := range strings.FieldsSeq(c.shown) {
+				shownBy[setting] = "a.yaml"
+			}
+			for pattern := range strings.FieldsSeq(c.unseen) {
+				unseen[pattern] = "why"
+			}
+			got := coverageProblems(all, shownBy, unseen, c.missing)
+			if !slices.EqualFunc(got, c.want, strings.Contains) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
