@@ -172,6 +172,8 @@ type Request struct {
 	IPv6 bool `yaml:"ipv6,omitempty"`
 	// Sends a PROXY header before everything else.
 	Proxy *Proxy `yaml:"proxy,omitempty"`
+	// Where the client pauses while it sends the request, and how long.
+	Pause Pause `yaml:"pause,omitempty"`
 	// How often the request is sent, one after another.
 	Times int `yaml:"times,omitempty" jsonschema:"default=1,minimum=1"`
 	// Sends them at the same time, each over its own connection.
@@ -206,6 +208,16 @@ type Proxy struct {
 	Source string `yaml:"source" jsonschema:"required"`
 	// The address and port that the client connected to.
 	Destination string `yaml:"destination" jsonschema:"required"`
+}
+
+// Pause is where a client pauses while it sends a request with HTTP/1, and how long.
+type Pause struct {
+	// When the connection is open, before anything is sent.
+	Connected time.Duration `yaml:"connected,omitempty"`
+	// Before the blank line that ends the headers.
+	Headers time.Duration `yaml:"headers,omitempty"`
+	// In the middle of the body.
+	Body time.Duration `yaml:"body,omitempty"`
 }
 
 // Manifest is a Kubernetes object of a case file. A manifest that is Named is applied by a step, and

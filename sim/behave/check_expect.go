@@ -46,6 +46,9 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 	c.headerNames(sorted(e.Headers), below(path, "headers")...)
 	c.oneOf(e.Fails, "failure", failures, below(path, "fails")...)
 	c.oneOf(e.HTTP, "HTTP version", httpVersions, below(path, "http")...)
+	if given(c, path, "max-streams") && e.MaxStreams < 1 {
+		c.addProblem(fmt.Sprintf("max-streams: %d", e.MaxStreams), "write 1 or more", below(path, "max-streams")...)
+	}
 	c.services(step, e, path)
 	c.serverTLS(step, e, below(path, "tls"))
 	c.took(e.Took, below(path, "took"))

@@ -157,6 +157,7 @@ func (c *checker) request(r Request, path []any) {
 	c.requestBody(r, path)
 	c.requestProtocol(r, target, path)
 	c.requestOrigin(r, path)
+	c.requestPause(r, path)
 	switch {
 	case r.Times < 0 || r.Times > mostTimes:
 		c.addProblem(fmt.Sprintf("times: %d", r.Times), fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
@@ -209,6 +210,27 @@ func (c *checker) requestBody(r Request, path []any) {
 		c.addProblem("chunked: without a body", "add body: or bytes:", below(path, "chunked")...)
 	case r.Chunked && r.HTTP != "" && r.HTTP != "1.1":
 		c.addProblem("chunked: only HTTP/1.1 has chunks", "remove http: or chunked:", below(path, "chunked")...)
+	}
+}
+
+func (c *checker) requestPause(r Request, path []any) {
+	if !given(c, path, "pause") {
+		return
+	}
+	at := below(path, "pause")
+	pauses := map[string]time.Duration{"connected": r.Pause.Connected, "headers": r.Pause.Headers, "body": r.Pause.Body}
+	for _, field := range sorted(pauses) {
+		if pause := pauses[field]; given(c, at, field) && (pause <= 0 || pause > time.Hour) {
+			c.addProblem(fmt.Sprintf("pause: %s: %v", field, pause), "make it positive, and 1h at most", below(at, field)...)
+		}
+	}
+	switch {
+	case r.HTTP == "2" || r.GRPC || r.WebSocket:
+		c.addProblem("pause: belongs to plain requests with HTTP/1", "remove it", at...)
+	case r.Pause == (Pause{}):
+		c.addProblem("pause: says nothing", "add connected:, headers: or body:", at...)
+	case r.Pause.Body > 0 && r.Bytes < 2 && len(r.Body) < 2:
+		c.addProblem("pause: body: without a body of 2 bytes", "add body: or bytes:", below(at, "body")...)
 	}
 }
 

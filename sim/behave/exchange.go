@@ -16,8 +16,10 @@ type Exchange struct {
 	Header   http.Header
 	Trailer  http.Header
 	Body     []byte
-	TLS      *Session    // nil without TLS
-	Received []Reception // in the order of arrival
+	// MaxStreams is how many requests the server accepts at the same time over the connection; 0 with HTTP/1.
+	MaxStreams int
+	TLS        *Session    // nil without TLS
+	Received   []Reception // in the order of arrival
 	// Access and Errors are the lines of nginx's logs for this request, if the subject's logs can be
 	// read; otherwise LogsUnknown is true.
 	Access, Errors []string

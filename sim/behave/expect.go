@@ -21,6 +21,8 @@ type Expect struct {
 	Received map[string][]Received `yaml:"received,omitempty"`
 	// The version of HTTP of the answer.
 	HTTP string `yaml:"http,omitempty" jsonschema:"enum=1.0,enum=1.1,enum=2"`
+	// How many requests the server accepts at the same time over the connection, with HTTP/2.
+	MaxStreams int `yaml:"max-streams,omitempty" jsonschema:"minimum=1"`
 	// What the client saw of TLS.
 	TLS *ServerTLS `yaml:"tls,omitempty"`
 	// That there is no answer, and why: the connection is refused, closed or reset, or ended in either of these two ways; the answer takes longer than the timeout; or TLS fails.

@@ -35,6 +35,9 @@ func (j *judge) exchange(expect Expect, e Exchange) {
 	j.match("body", expect.Body, body(e.Body))
 	j.cookies(expect.Cookies, e.Header)
 	j.equal("version of HTTP", version(e.Protocol), expect.HTTP)
+	if expect.MaxStreams > 0 && e.MaxStreams != expect.MaxStreams {
+		j.fail("number of requests at the same time", strconv.Itoa(e.MaxStreams), strconv.Itoa(expect.MaxStreams))
+	}
 	j.tls(expect.TLS, e.TLS)
 	j.pod(expect, e.answered())
 }

@@ -102,6 +102,7 @@ var pairs = []pair{
 	{"Expect.Received", "{received: {auth: [{}, {path: /}]}}", one(behave.Exchange{Received: []behave.Reception{{Service: "auth"}, {Service: "auth", Path: "/"}}}), asked("auth", "auth"),
 		[]string{`path of request 2 at auth is "/verify", want "/"`}},
 	{"Expect.HTTP", "{http: 2}", one(behave.Exchange{Protocol: "HTTP/2.0"}), one(behave.Exchange{Protocol: "HTTP/1.1"}), []string{"version of HTTP is 1.1, want 2"}},
+	{"Expect.MaxStreams", "{max-streams: 8}", one(behave.Exchange{MaxStreams: 8}), one(behave.Exchange{MaxStreams: 128}), []string{"number of requests at the same time is 128, want 8"}},
 	{"Expect.TLS", "{tls: {version: 1.3}}", session(behave.Session{Version: "1.3"}), answer(200), []string{"TLS is absent, want it"}},
 	{"Expect.Fails", "{fails: ended}", one(behave.Exchange{Failure: "closed"}), one(behave.Exchange{Failure: "refused"}), []string{"failure is refused, want ended"}},
 	{"Expect.Fails", "{fails: ended}", one(behave.Exchange{Failure: "reset"}), answer(200), []string{"failure is none, but status 200, want ended"}},

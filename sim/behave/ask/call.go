@@ -34,6 +34,7 @@ type call struct {
 	webSocket bool
 	keepAlive bool
 	timeout   time.Duration
+	pause     behave.Pause
 
 	address netip.AddrPort
 	from    netip.Addr // invalid: the kernel chooses
@@ -55,7 +56,7 @@ func newCall(to Target, r behave.Request) (*call, error) {
 	}
 	c := &call{
 		line: l, version: cmp.Or(r.HTTP, "1.1"), chunked: r.Chunked, grpc: r.GRPC, webSocket: r.WebSocket,
-		keepAlive: r.KeepAlive, timeout: cmp.Or(r.Timeout, defaultTimeout),
+		keepAlive: r.KeepAlive, timeout: cmp.Or(r.Timeout, defaultTimeout), pause: r.Pause,
 	}
 	if r.GRPC {
 		c.version = "2"
@@ -84,6 +85,7 @@ func checkCombination(_ Target, r behave.Request) error {
 		{r.WebSocket && r.Chunked, "websocket and chunked exclude each other"},
 		{r.Together && r.KeepAlive, "together and keep-alive exclude each other"},
 		{r.Body != "" && r.Bytes != 0, "body and bytes exclude each other"},
+		{r.Pause != (behave.Pause{}) && (r.HTTP == "2" || r.GRPC || r.WebSocket), "pause needs HTTP/1 without websocket"},
 		{r.Bytes < 0, "bytes is negative"},
 		{r.Times < 0, "times is negative"},
 		{r.Timeout < 0, "timeout is negative"},

@@ -52,6 +52,7 @@ func (c *call) open(ctx context.Context, on *connection) error {
 	}
 	on.Conn = tcp
 	defer whenDone(ctx, tcp)()
+	wait(c.pause.Connected, ctx.Done())
 	if _, err := tcp.Write(c.proxy); err != nil {
 		return err
 	}

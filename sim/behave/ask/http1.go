@@ -89,6 +89,9 @@ func (c *call) writeTo(s *sending, fields []field) error {
 	for _, f := range fields {
 		fmt.Fprintf(w, "%s: %s\r\n", f.name, f.value)
 	}
+	if err := s.pause(w, c.pause.Headers); err != nil {
+		return err
+	}
 	w.WriteString("\r\n")
 	if !c.hasBody || c.webSocket {
 		return w.Flush()
@@ -108,18 +111,59 @@ func (c *call) writeTo(s *sending, fields []field) error {
 		}
 	}
 	if !c.chunked {
-		if _, err := io.Copy(w, c.body()); err != nil {
+		if err := c.writeBody(s, w, w); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
 	chunks := httputil.NewChunkedWriter(w)
-	if _, err := io.Copy(chunks, c.body()); err != nil {
+	if err := c.writeBody(s, w, chunks); err != nil {
 		return err
 	}
 	chunks.Close() // writes to w, whose Flush returns its error
 	w.WriteString("\r\n")
 	return w.Flush()
+}
+
+// writeBody writes the body to a writer of w, with a pause in its middle if the case says so.
+func (c *call) writeBody(s *sending, w *bufio.Writer, to io.Writer) error {
+	body := c.body()
+	if c.pause.Body > 0 {
+		if _, err := io.CopyN(to, body, c.length/2); err != nil {
+			return err
+		}
+		if err := s.pause(w, c.pause.Body); err != nil {
+			return err
+		}
+	}
+	_, err := io.Copy(to, body)
+	return err
+}
+
+// pause sends what was written so far and waits, until an answer or the end of the connection comes
+// at the latest.
+func (s *sending) pause(w *bufio.Writer, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	wait(d, s.answered)
+	return nil
+}
+
+// wait waits for a time, or until done is closed.
+func wait(d time.Duration, done <-chan struct{}) {
+	if d == 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-done:
+	}
 }
 
 // versionOnWire is that of the request line: 1.1 if the server did not choose HTTP/2.

@@ -195,6 +195,46 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// A pause ends with the answer, and what comes before it has been sent by then.
+func TestPause(t *testing.T) {
+	const forever = time.Hour
+	for name, c := range map[string]struct {
+		pause behave.Pause
+		first string // what the server receives before it answers
+	}{
+		"headers": {behave.Pause{Headers: forever}, strings.TrimSuffix(lines("POST / HTTP/1.1", "Host: a.example", "Content-Length: 4"), "\r\n")},
+		"body":    {behave.Pause{Body: forever}, lines("POST / HTTP/1.1", "Host: a.example", "Content-Length: 4") + "te"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := make(chan string, 1)
+			to := Target{HTTP: serve(t, anyPort, func(conn net.Conn) {
+				first := make([]byte, len(c.first))
+				io.ReadFull(conn, first)
+				io.WriteString(conn, "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+				got <- string(first)
+			})}
+			e := one(t, to, behave.Request{Request: "POST http://a.example/", Body: "text", Pause: c.pause, Headers: map[string]behave.Values{"User-Agent": nil, "Accept": nil}})
+			if first := <-got; e.Status != 408 || first != c.first {
+				t.Errorf("%+v, received %q, want %q", e, first, c.first)
+			}
+		})
+	}
+	t.Run("connected", func(t *testing.T) {
+		const pause = 50 * time.Millisecond
+		quiet := make(chan time.Duration, 1)
+		to := Target{HTTP: serve(t, anyPort, func(conn net.Conn) {
+			began := time.Now()
+			readRequestHead(bufio.NewReader(conn))
+			quiet <- time.Since(began)
+			io.WriteString(conn, ok)
+		})}
+		e := one(t, to, behave.Request{Request: "GET http://a.example/", Pause: behave.Pause{Connected: pause}})
+		if took := <-quiet; e.Status != 200 || took < pause/2 {
+			t.Errorf("%+v, the first byte came after %v", e, took)
+		}
+	})
+}
+
 func TestExpectContinue(t *testing.T) {
 	request := behave.Request{
 		Request: "POST http://a.example/", Body: "text", Headers: map[string]behave.Values{"Expect": {"100-continue"}},

@@ -159,6 +159,7 @@ func (c *call) roundTrip2(ctx context.Context, on *connection, e *behave.Exchang
 	}
 	defer answer.Body.Close()
 	e.Status, e.Protocol, e.Header = answer.StatusCode, answer.Proto, answer.Header
+	e.MaxStreams = int(on.http2.State().MaxConcurrentStreams) // its SETTINGS came first
 	e.Body, err = readUpTo(answer.Body)
 	if len(answer.Trailer) > 0 {
 		e.Trailer = answer.Trailer

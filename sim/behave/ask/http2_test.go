@@ -17,7 +17,7 @@ import (
 )
 
 // frames is a server of HTTP/2 that shows the bytes of the fields: it reads the header and the body
-// of each request, and calls answer.
+// of each request, and calls answer. It accepts a number of streams at the same time.
 func frames(t *testing.T, answer func(f *http2.Framer, stream uint32, fields []hpack.HeaderField, body string)) Target {
 	return Target{HTTP: serve(t, anyPort, func(c net.Conn) {
 		if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -25,7 +25,7 @@ func frames(t *testing.T, answer func(f *http2.Framer, stream uint32, fields []h
 		}
 		f := http2.NewFramer(c, c)
 		f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-		f.WriteSettings()
+		f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: streams})
 		var fields []hpack.HeaderField
 		var body string
 		for {
@@ -58,6 +58,9 @@ func block(texts ...string) []byte {
 	}
 	return b.Bytes()
 }
+
+// streams is how many streams the server of frames accepts at the same time.
+const streams = 16
 
 func header(f *http2.Framer, stream uint32, end bool, texts ...string) {
 	f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, EndStream: end, BlockFragment: block(texts...)})
@@ -117,19 +120,19 @@ func TestHTTP2Answers(t *testing.T) {
 			f.WriteData(stream, false, []byte("te"))
 			f.WriteData(stream, false, []byte("xt"))
 			header(f, stream, true, "x-t", "1")
-		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", Header: http.Header{"X-A": {"1", "2"}}, Body: []byte("text"), Trailer: http.Header{"X-T": {"1"}}}},
+		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", MaxStreams: streams, Header: http.Header{"X-A": {"1", "2"}}, Body: []byte("text"), Trailer: http.Header{"X-T": {"1"}}}},
 		"a stream that is reset": {func(f *http2.Framer, stream uint32) {
 			header(f, stream, false, ":status", "200")
 			f.WriteData(stream, false, []byte("te"))
 			f.WriteRSTStream(stream, http2.ErrCodeInternal)
-		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", Header: http.Header{}, Body: []byte("te"), Failure: reset,
+		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", MaxStreams: streams, Header: http.Header{}, Body: []byte("te"), Failure: reset,
 			Detail: "stream error: stream ID 1; INTERNAL_ERROR; received from peer"}},
 		"refused": {func(f *http2.Framer, stream uint32) { f.WriteRSTStream(stream, http2.ErrCodeRefusedStream) },
 			behave.Exchange{Failure: reset, Detail: "stream error: stream ID 1; REFUSED_STREAM; received from peer"}},
 		"too few bytes": {func(f *http2.Framer, stream uint32) {
 			header(f, stream, false, ":status", "200", "content-length", "4")
 			f.WriteData(stream, true, []byte("te"))
-		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", Header: http.Header{"Content-Length": {"4"}}, Body: []byte("te"), Failure: closed, Detail: "unexpected EOF"}},
+		}, behave.Exchange{Status: 200, Protocol: "HTTP/2.0", MaxStreams: streams, Header: http.Header{"Content-Length": {"4"}}, Body: []byte("te"), Failure: closed, Detail: "unexpected EOF"}},
 		"no status": {func(f *http2.Framer, stream uint32) { header(f, stream, true, "x", "y") },
 			behave.Exchange{Failure: closed, Detail: "stream error: stream ID 1; PROTOCOL_ERROR; malformed response from server: missing status pseudo header"}},
 	} {
@@ -147,9 +150,9 @@ func TestHTTP2Answers(t *testing.T) {
 }
 
 func TestHTTP2KeepsAlive(t *testing.T) {
-	streams := make(chan uint32, 3)
+	used := make(chan uint32, 3)
 	to := frames(t, func(f *http2.Framer, stream uint32, _ []hpack.HeaderField, _ string) {
-		streams <- stream
+		used <- stream
 		if stream == 3 {
 			f.WriteGoAway(stream, http2.ErrCodeNo, nil)
 		}
@@ -159,7 +162,7 @@ func TestHTTP2KeepsAlive(t *testing.T) {
 	if all[0].Status != 200 || all[1].Status != 200 || all[2].Failure != closed {
 		t.Errorf("%s; %s; %s", show(all[0]), show(all[1]), show(all[2]))
 	}
-	if a, b := <-streams, <-streams; a != 1 || b != 3 || len(streams) > 0 {
-		t.Errorf("streams %d, %d and %d others", a, b, len(streams))
+	if a, b := <-used, <-used; a != 1 || b != 3 || len(used) > 0 {
+		t.Errorf("streams %d, %d and %d others", a, b, len(used))
 	}
 }
