@@ -174,6 +174,8 @@ type Request struct {
 	Proxy *Proxy `yaml:"proxy,omitempty"`
 	// Where the client pauses while it sends the request, and how long.
 	Pause Pause `yaml:"pause,omitempty"`
+	// Goes on with the next steps when a pod has received the request. Its answer is checked at the end.
+	Background bool `yaml:"background,omitempty"`
 	// How often the request is sent, one after another.
 	Times int `yaml:"times,omitempty" jsonschema:"default=1,minimum=1"`
 	// Sends them at the same time, each over its own connection.

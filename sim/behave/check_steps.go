@@ -38,6 +38,7 @@ func (c *checker) steps() {
 			continue
 		case actions[0] == "request":
 			c.request(step.Request, path)
+			c.background(i, path)
 		default:
 			c.change(step, actions[0], path)
 		}
@@ -210,6 +211,25 @@ func (c *checker) requestBody(r Request, path []any) {
 		c.addProblem("chunked: without a body", "add body: or bytes:", below(path, "chunked")...)
 	case r.Chunked && r.HTTP != "" && r.HTTP != "1.1":
 		c.addProblem("chunked: only HTTP/1.1 has chunks", "remove http: or chunked:", below(path, "chunked")...)
+	}
+}
+
+// background checks a request whose answer comes while other steps run: what belongs to it alone
+// cannot be told from what belongs to them.
+func (c *checker) background(i int, path []any) {
+	step := c.Steps[i]
+	if !step.Background {
+		return
+	}
+	if i == len(c.Steps)-1 {
+		c.addProblem("background: in the last step", "remove it, or add a step", below(path, "background")...)
+	}
+	for _, field := range []string{"received", "access-log", "error-log"} {
+		for _, at := range [][]any{below(path, "expect"), below(path, "bundled")} {
+			if given(c, at, field) {
+				c.addProblem(field+": of a request in the background", "remove it", below(at, field)...)
+			}
+		}
 	}
 }
 

@@ -225,10 +225,15 @@ func usesIPv6(c *behave.Case) bool {
 
 // run performs the steps of a case and judges them.
 func (s *stay) run(ctx context.Context, bundled bool) behave.Result {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends requests in the background if a step cannot be performed
 	for _, step := range s.Steps {
 		if err := s.step(ctx, step); err != nil {
 			return behave.Voided(s.Case, fmt.Sprintf("line %d: %v", step.Line, err))
 		}
+	}
+	if err := s.finish(); err != nil {
+		return behave.Voided(s.Case, err.Error())
 	}
 	return behave.Conclude(s.Case, s.records, bundled)
 }

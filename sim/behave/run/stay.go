@@ -36,7 +36,8 @@ type stay struct {
 	ports        map[string]string   // on which nginx listens, by how the case writes them
 	written      []*unstructured.Unstructured
 	jars         *ask.Jars
-	records      []behave.Record
+	records      []behave.Record // one for each step so far
+	backgrounds  []*background
 }
 
 // enter starts the pods of a case and creates everything that its other objects refer to: the

@@ -36,6 +36,9 @@ func (s *stay) step(ctx context.Context, step behave.Step) error {
 		}
 		return err
 	}
+	if step.Background {
+		return s.begin(ctx, step)
+	}
 	exchanges, err := s.ask(ctx, step)
 	if err == nil {
 		s.records = append(s.records, behave.Record{Exchanges: exchanges})
