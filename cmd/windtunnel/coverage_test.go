@@ -153,7 +153,6 @@ var missing = []string{
 	"config/upstream-keepalive-time",
 	"config/upstream-keepalive-timeout",
 	"config/use-geoip2",
-	"config/worker-shutdown-timeout",
 	"flag/annotations-prefix",
 	"flag/controller-class",
 	"flag/deep-inspect",
