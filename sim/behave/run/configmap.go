@@ -46,6 +46,9 @@ func (i *installation) configure(ctx context.Context, config map[string]string) 
 	if maps.Equal(data, i.config) {
 		return nil
 	}
+	if err := i.listenToSyslog(data); err != nil {
+		return err
+	}
 	i.config = data
 	return i.put(ctx, i.sentinelIngress(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})
 }

@@ -45,6 +45,7 @@ type installation struct {
 	started   map[string]int       // how many pods were started, by service
 	configMap types.NamespacedName // the controller's
 	base      map[string]string    // its data before the first case
+	syslog    *syslogServer        // nil unless nginx logs to syslog
 	seen      int                  // the last record of the fleet that was read
 	config    map[string]string    // its data now
 	ipv6      bool                 // whether nginx listens on IPv6 as well, where the driver restricts it to IPv4
@@ -104,7 +105,7 @@ func (i *installation) close(ctx context.Context) error {
 	if i.workers != nil {
 		<-i.workers.Done()
 	}
-	return errors.Join(i.instance.Stop(ctx), i.log.Close())
+	return errors.Join(i.instance.Stop(ctx), i.syslog.close(), i.log.Close())
 }
 
 // put creates or replaces objects, in their order.

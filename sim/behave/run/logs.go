@@ -109,6 +109,9 @@ func (i *installation) followLogs(ctx context.Context, step behave.Step) (*stepL
 		access:   &follower{path: accessLog.in(files.FileRoot(), output, i.config)},
 		errors:   &follower{path: errorLog.in(files.FileRoot(), output, i.config)},
 	}
+	if i.syslog != nil {
+		logs.access.path, logs.errors.path = i.syslog.access, i.syslog.errors
+	}
 	return logs, i.skipLogs(ctx, logs)
 }
 

@@ -1,0 +1,113 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// syslogServer receives what nginx logs to syslog. It writes the lines into two files, so that they
+// are read like nginx's own.
+type syslogServer struct {
+	address        netip.AddrPort
+	access, errors string // the files
+	socket         *net.UDPConn
+	done           chan error
+}
+
+// syslogAddress returns where nginx logs to with this ConfigMap, if that is syslog on this machine.
+func syslogAddress(config map[string]string) (netip.AddrPort, bool) {
+	enabled, _ := strconv.ParseBool(config["enable-syslog"])
+	host, err := netip.ParseAddr(config["syslog-host"])
+	if !enabled || err != nil || !host.IsLoopback() {
+		return netip.AddrPort{}, false
+	}
+	port, err := strconv.ParseUint(config["syslog-port"], 10, 16)
+	if err != nil {
+		port = 514
+	}
+	return netip.AddrPortFrom(host, uint16(port)), true
+}
+
+// listenToSyslog receives what nginx logs to syslog with this ConfigMap, and nothing otherwise.
+func (i *installation) listenToSyslog(config map[string]string) error {
+	address, ok := syslogAddress(config)
+	if ok && i.syslog != nil && i.syslog.address == address {
+		return nil
+	}
+	if err := i.syslog.close(); err != nil {
+		return err
+	}
+	i.syslog = nil
+	if !ok {
+		return nil
+	}
+	server, err := serveSyslog(address, i.dir)
+	i.syslog = server
+	return err
+}
+
+func serveSyslog(address netip.AddrPort, dir string) (*syslogServer, error) {
+	socket, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(address))
+	if err != nil {
+		return nil, fmt.Errorf("listen for syslog: %w", err)
+	}
+	s := &syslogServer{
+		address: address, socket: socket, done: make(chan error, 1),
+		access: filepath.Join(dir, "syslog-access.log"), errors: filepath.Join(dir, "syslog-error.log"),
+	}
+	go func() { s.done <- s.receive() }()
+	return s, nil
+}
+
+// close ends the server, if there is one, when everything that has arrived is written.
+func (s *syslogServer) close() error {
+	if s == nil {
+		return nil
+	}
+	s.socket.Close()
+	return <-s.done
+}
+
+var (
+	// syslogHead is what nginx puts before each line (RFC 3164).
+	syslogHead = regexp.MustCompile(`^<\d+>\w{3} [ \d]\d [\d:]{8} \S+ nginx: `)
+	// ofErrorLog is the beginning of a line of an error log.
+	ofErrorLog = regexp.MustCompile(`^\d{4}/\d\d/\d\d [\d:]{8} \[\w+\] `)
+)
+
+func (s *syslogServer) receive() error {
+	packet := make([]byte, 1<<16)
+	for {
+		n, err := s.socket.Read(packet)
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line := bytes.TrimRight(syslogHead.ReplaceAll(packet[:n], nil), "\n")
+		path := s.access
+		if ofErrorLog.Match(line) {
+			path = s.errors
+		}
+		if err := appendLine(path, line); err != nil {
+			return err
+		}
+	}
+}
+
+func appendLine(path string, line []byte) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,70 @@
+package run
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+)
+
+func TestSyslogAddress(t *testing.T) {
+	for _, c := range []struct {
+		config map[string]string
+		want   string // "" for none
+	}{
+		{map[string]string{"enable-syslog": "true", "syslog-host": "127.0.0.1", "syslog-port": "15140"}, "127.0.0.1:15140"},
+		{map[string]string{"enable-syslog": "1", "syslog-host": "::1"}, "[::1]:514"},
+		{map[string]string{"enable-syslog": "false", "syslog-host": "127.0.0.1"}, ""},
+		{map[string]string{"enable-syslog": "true", "syslog-host": "203.0.113.7"}, ""},
+		{map[string]string{"enable-syslog": "true", "syslog-host": "logs.example"}, ""},
+		{nil, ""},
+	} {
+		got, ok := syslogAddress(c.config)
+		if ok != (c.want != "") || ok && got.String() != c.want {
+			t.Errorf("%v: %v, %t, want %q", c.config, got, ok, c.want)
+		}
+	}
+}
+
+// Lines come without what syslog adds, each in the file of its log.
+func TestSyslogServer(t *testing.T) {
+	free, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.LocalAddr().(*net.UDPAddr).AddrPort()
+	free.Close()
+	s, err := serveSyslog(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), address.Port()), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := net.Dial("udp", s.address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, packet := range []string{
+		`<190>Nov  3 00:01:02 node-1 nginx: 127.0.0.1 - - "GET / HTTP/1.1" 200`,
+		"<187>Nov 23 00:01:02 node-1 nginx: 2026/11/23 00:01:02 [error] 7#7: *3 connect() failed\n",
+	} {
+		if _, err := client.Write([]byte(packet)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		s.access: `127.0.0.1 - - "GET / HTTP/1.1" 200` + "\n",
+		s.errors: "2026/11/23 00:01:02 [error] 7#7: *3 connect() failed\n",
+	} {
+		got := ""
+		for got == "" && t.Context().Err() == nil {
+			text, _ := os.ReadFile(path)
+			got = string(text)
+		}
+		if got != want {
+			t.Errorf("%s has %q, want %q", path, got, want)
+		}
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+}
