@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/cluster"
@@ -56,6 +58,10 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
+	var hook *admissionregistrationv1.ValidatingWebhookConfiguration
+	if s.Flags, hook, err = withWebhook(s.Flags, dir); err != nil {
+		return nil, err
+	}
 	file, err := os.Create(filepath.Join(dir, "events.jsonl"))
 	if err != nil {
 		return nil, err
@@ -74,7 +80,9 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if fleet, ok := instance.Pods().(backend.ScriptedFleet); ok {
 		fleet.Record(keptRecords)
 	}
-	if i.client, err = cluster.New(instance.API()); err != nil {
+	api := rest.CopyConfig(instance.API())
+	api.WarningHandler = rest.NoWarnings{} // those of the controller's webhook
+	if i.client, err = cluster.New(api); err != nil {
 		return nil, err
 	}
 	if err = i.createSentinel(ctx); err != nil {
@@ -87,6 +95,11 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	defer started()
 	if err = instance.Launch(starting); err != nil {
 		return nil, err
+	}
+	if hook != nil {
+		if err = i.put(ctx, hook); err != nil {
+			return nil, err
+		}
 	}
 	if err = i.readConfig(ctx); err != nil {
 		return nil, err
