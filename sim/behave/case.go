@@ -23,7 +23,11 @@ const (
 	NoSNI             = "-"          // as a server name: none
 	DefaultSuffix     = "=default"   // in covers: the case shows the default of an annotation, key or flag that it does not set
 	DifferencesPrefix = "compat.md#" // in differs: before the name of a row
+	FieldPrefix       = "field/"     // in about: before the name of a field of ingresses
 )
+
+// Fields are the fields of ingresses that a step can be about.
+var Fields = []string{"backend", "defaultBackend", "host", "path", "pathType", "tls"}
 
 // Case is a case file: a controller's settings, pods, requests in order, and what must hold of
 // each answer. The other documents of the file are Kubernetes manifests.
@@ -136,6 +140,8 @@ type Step struct {
 	Config map[string]string `yaml:"config,omitempty"`
 	// Changes the number of pods, by service.
 	Scale map[string]int `yaml:"scale,omitempty"`
+	// What the step asks about, as in covers, or a field of ingresses: annotation/rewrite-target, field/pathType. Reports name it as the cause of a failure.
+	About []string `yaml:"about,omitempty"`
 	// What must hold.
 	Expect Expect `yaml:"expect,omitempty"`
 	// What the bundled controller answers instead, in a case that differs.

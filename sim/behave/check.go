@@ -168,41 +168,63 @@ func (c *checker) covers() {
 	for i, text := range c.Covers {
 		path := []any{"spec", "covers", i}
 		subject, isDefault := strings.CutSuffix(text, DefaultSuffix)
-		kind, name, _ := strings.Cut(subject, "/")
 		if seen[subject] {
 			c.addProblem(subject+" is covered twice", "remove one of the two", path...)
 		}
 		seen[subject] = true
-		var known []string
-		var used bool
-		noun, where := kind, ""
-		switch kind {
-		case "annotation":
-			for _, full := range c.known.Annotations {
-				known = append(known, full[strings.Index(full, "/")+1:])
-			}
-			used, where = c.annotates(name), "no ingress of the file has this annotation"
-		case "config":
-			noun = "ConfigMap key"
-			known, used, where = c.known.Config, c.configures(name), "neither config: nor a step sets this key"
-		case "flag":
-			_, used = c.Flags[name]
-			known, where = c.known.Flags, "flags: does not have it"
-		default:
-			c.addProblem(fmt.Sprintf("covers: %q is neither an annotation nor a ConfigMap key nor a flag", text),
-				"write annotation/NAME, config/KEY or flag/NAME", path...)
-			continue
-		}
+		used, where, ok := c.subject("covers", subject, path)
 		switch {
-		case known != nil && !slices.Contains(known, name):
-			what, mend := specfile.Unknown(noun, name, known, "write its name without a prefix")
-			c.addProblem("covers: "+what, mend, path...)
+		case !ok:
 		case used && isDefault:
 			c.addProblem(fmt.Sprintf("covers: %s, but the case sets it", text), "write "+subject, path...)
 		case !used && !isDefault:
 			c.addProblem(fmt.Sprintf("covers: %s, but %s", text, where), "use it, or write "+subject+DefaultSuffix+" if the case shows its default", path...)
 		}
 	}
+}
+
+// about checks that what a step asks about exists. Unlike what a case covers, it may be a field of
+// ingresses, or something that an earlier version of the manifests has.
+func (c *checker) about(step Step, path []any) {
+	for i, text := range step.About {
+		at := below(path, "about", i)
+		if field, isField := strings.CutPrefix(text, FieldPrefix); isField {
+			c.oneOf(cmp.Or(field, "without a name"), "field of ingresses", Fields, at...)
+			continue
+		}
+		c.subject("about", strings.TrimSuffix(text, DefaultSuffix), at)
+	}
+}
+
+// subject checks the name of an annotation, a ConfigMap key or a flag. used reports whether the case
+// sets it; where says where it does not. ok is false if there is no such name.
+func (c *checker) subject(key, text string, path []any) (used bool, where string, ok bool) {
+	kind, name, _ := strings.Cut(text, "/")
+	var known []string
+	noun := kind
+	switch kind {
+	case "annotation":
+		for _, full := range c.known.Annotations {
+			known = append(known, full[strings.Index(full, "/")+1:])
+		}
+		used, where = c.annotates(name), "no ingress of the file has this annotation"
+	case "config":
+		noun = "ConfigMap key"
+		known, used, where = c.known.Config, c.configures(name), "neither config: nor a step sets this key"
+	case "flag":
+		_, used = c.Flags[name]
+		known, where = c.known.Flags, "flags: does not have it"
+	default:
+		c.addProblem(fmt.Sprintf("%s: %q is neither an annotation nor a ConfigMap key nor a flag", key, text),
+			"write annotation/NAME, config/KEY or flag/NAME", path...)
+		return false, "", false
+	}
+	if known != nil && !slices.Contains(known, name) {
+		what, mend := specfile.Unknown(noun, name, known, "write its name without a prefix")
+		c.addProblem(key+": "+what, mend, path...)
+		return false, "", false
+	}
+	return used, where, true
 }
 
 func (c *checker) annotates(name string) bool {

@@ -42,6 +42,7 @@ func (c *checker) steps() {
 		default:
 			c.change(step, actions[0], path)
 		}
+		c.about(step, path)
 		c.expect(step, step.Expect, below(path, "expect"))
 		if step.Bundled != nil {
 			c.expect(step, *step.Bundled, below(path, "bundled"))

@@ -8,15 +8,16 @@ import (
 
 // Failure is an expectation that does not hold.
 type Failure struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`             // of the step, from 1
-	Step    string `json:"step"`             // the request line or the change
-	Answer  int    `json:"answer,omitempty"` // the first of several answers for which it does not hold, from 1; 0 for the step as a whole
-	Answers int    `json:"answers,omitempty"`
-	Others  int    `json:"others,omitempty"` // how many further answers it does not hold for
-	Field   string `json:"field"`
-	Got     string `json:"got"`
-	Want    string `json:"want"`
+	File    string   `json:"file"`
+	Line    int      `json:"line"`             // of the step, from 1
+	Step    string   `json:"step"`             // the request line or the change
+	Answer  int      `json:"answer,omitempty"` // the first of several answers for which it does not hold, from 1; 0 for the step as a whole
+	Answers int      `json:"answers,omitempty"`
+	Others  int      `json:"others,omitempty"` // how many further answers it does not hold for
+	Field   string   `json:"field"`
+	Got     string   `json:"got"`
+	Want    string   `json:"want"`
+	About   []string `json:"about,omitempty"` // what the step asks about
 }
 
 // Error returns one line, such as

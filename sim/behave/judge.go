@@ -88,7 +88,7 @@ func (j *judge) fail(field, got, want string) {
 		}
 	}
 	j.found.Failures = append(j.found.Failures, Failure{
-		File: j.file, Line: j.step.Line, Step: j.step.action(), Answer: j.answer, Answers: j.answers, Field: field, Got: got, Want: want,
+		File: j.file, Line: j.step.Line, Step: j.step.action(), Answer: j.answer, Answers: j.answers, Field: field, Got: got, Want: want, About: j.step.About,
 	})
 }
 

@@ -29,6 +29,33 @@ func unlikely(count, n int, share float64, services int) bool {
 	return 2*tail*float64(services) < chance
 }
 
+// TimesFor returns how often a request must be sent at least to check shares. ok is false if no
+// number that a case may have is enough.
+func TimesFor(shares map[string]float64) (times int, ok bool) {
+	times = enough(shares)
+	return times, times <= mostTimes
+}
+
+// Unlikely reports whether chance explains the number of answers of each service in less than one of
+// a million runs, if the services have these shares.
+func Unlikely(shares map[string]float64, counts map[string]int) bool {
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	for service, count := range counts {
+		if unlikely(count, n, shares[service], len(shares)) {
+			return true
+		}
+	}
+	for service, share := range shares {
+		if _, answered := counts[service]; !answered && unlikely(0, n, share, len(shares)) {
+			return true
+		}
+	}
+	return false
+}
+
 // enough returns how often a request must be sent so that a service that gets half of its share
 // fails the test. It returns mostTimes+1 if even the largest number is too small.
 func enough(shares map[string]float64) int {

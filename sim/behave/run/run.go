@@ -39,6 +39,9 @@ type Options struct {
 	Installations int
 	// Done is called with each result, by one goroutine at a time. It may be nil.
 	Done func(behave.Result)
+	// Recorded is called before Done with what was recorded of a case, if all of its steps could be
+	// performed: one record for each. It is called by one goroutine at a time. It may be nil.
+	Recorded func(*behave.Case, []behave.Record)
 }
 
 // Do runs the cases and returns their results, in the order of the cases. The error says why the run
@@ -94,6 +97,15 @@ func (r *runner) conclude(c *behave.Case, result behave.Result) {
 	r.results[c] = result
 	if r.Done != nil {
 		r.Done(result)
+	}
+}
+
+// recorded hands out the records of a case.
+func (r *runner) recorded(s *stay) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Recorded != nil && len(s.records) == len(s.Steps) {
+		r.Recorded(s.Case, s.records)
 	}
 }
 
@@ -214,6 +226,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 			return nil, nil // what was recorded is not complete
 		}
 		result.Took = time.Since(began)
+		r.recorded(s)
 		r.conclude(s.Case, result)
 	}
 	return nil, nil
