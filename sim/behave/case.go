@@ -111,7 +111,7 @@ type Answer struct {
 // an authority, ca.crt.
 type Certificate struct {
 	// The DNS names and addresses that it is valid for.
-	Hosts []string `yaml:"hosts,omitempty"`
+	Hosts []string `yaml:"hosts,omitempty,flow"`
 	// The common name of its subject. Default: the first host, or its name.
 	CommonName string `yaml:"common-name,omitempty"`
 	// Makes a certificate authority; its Secret has ca.crt, and ca.crl with revokes.
@@ -141,7 +141,7 @@ type Step struct {
 	// Changes the number of pods, by service.
 	Scale map[string]int `yaml:"scale,omitempty"`
 	// What the step asks about, as in covers, or a field of ingresses: annotation/rewrite-target, field/pathType. Reports name it as the cause of a failure.
-	About []string `yaml:"about,omitempty"`
+	About []string `yaml:"about,omitempty,flow"`
 	// What must hold.
 	Expect Expect `yaml:"expect,omitempty"`
 	// What the bundled controller answers instead, in a case that differs.

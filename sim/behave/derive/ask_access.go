@@ -1,0 +1,274 @@
+package derive
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"windtunnel.dev/sim/behave"
+)
+
+// askPassword asks without a password, with a wrong one, and with the one in the Secret of the case.
+func askPassword(a *asker) {
+	record := func(q *question) { q.look.answer = []string{"Www-Authenticate"} }
+	record(a.get(a.target()).without("Authorization"))
+	record(a.get(a.target()).header("Authorization", basic(user, "wrong")))
+	record(a.get(a.target()).header("Authorization", basic(user, password)))
+}
+
+// askAuthURL asks a request that the authentication service refuses, and one that it accepts.
+func askAuthURL(a *asker) {
+	to, rest, ok := a.called(a.i.Namespace, a.i.value("auth-url"), authService)
+	if !ok {
+		a.notes.add("annotation/auth-url", "not asked: its host is a variable", a.i.object())
+		return
+	}
+	a.authenticate(to, rest, list(a.i.value("auth-response-headers")), a.i.has("auth-cache-key"))
+}
+
+// authenticate asks requests that a service authenticates, at the rest of a URL.
+func (a *asker) authenticate(to *service, rest string, headers []string, cached bool) {
+	path, _, _ := strings.Cut(rest, "?")
+	path, _, _ = strings.Cut(path, "$")
+	alone := to.invent
+	if !cached && (alone || len(path) > 1) && (path == "" || strings.HasPrefix(path, "/")) {
+		if to.rule(behave.Rule{Path: cmp.Or(path, "/"), First: 1, Answer: behave.Answer{Status: 401}}) {
+			q := a.get(a.target() + "?windtunnel=1")
+			q.when = first
+			q.look.answer, q.look.cookies = []string{"Www-Authenticate"}, true
+			q.look.received, q.look.receivedHeaders = append(q.look.received, to.name), authHeaders
+		}
+	}
+	for _, header := range headers {
+		if to.pods.Headers == nil {
+			to.pods.Headers = map[string]behave.Values{}
+		}
+		if validHeader(header) && !strings.EqualFold(header, "Set-Cookie") {
+			to.pods.Headers[canonical(header)] = behave.Values{word}
+		}
+	}
+	if to.invent {
+		if to.pods.Headers == nil {
+			to.pods.Headers = map[string]behave.Values{}
+		}
+		to.pods.Headers["Set-Cookie"] = behave.Values{"windtunnel=1; Path=/"}
+	}
+	q := a.get(a.target() + "?windtunnel=1")
+	q.look.cookies = true
+	q.look.received, q.look.receivedHeaders = append(q.look.received, to.name), authHeaders
+	for _, header := range headers {
+		if validHeader(header) {
+			q.look.pod = append(q.look.pod, canonical(header))
+		}
+	}
+}
+
+// authHeaders are the headers that tell an authentication service what it decides about.
+var authHeaders = []string{"X-Original-Url", "X-Original-Method", "X-Auth-Request-Redirect", "X-Sent-From"}
+
+// rule adds an answer of the pods, unless one for the same requests is there.
+func (s *service) rule(r behave.Rule) bool {
+	for _, before := range s.pods.Rules {
+		if strings.HasPrefix(r.Path, before.Path) && (before.Method == "" || before.Method == r.Method) {
+			return false
+		}
+	}
+	s.pods.Rules = append(s.pods.Rules, r)
+	return true
+}
+
+// clientCertificateHeaders tell pods about the certificate of a client.
+var clientCertificateHeaders = []string{"Ssl-Client-Verify", "Ssl-Client-Subject-Dn", "Ssl-Client-Issuer-Dn", "Ssl-Client-Cert"}
+
+// clientOf returns the certificate with which clients may ask for a site, or "".
+func (b *builder) clientOf(s *site) string {
+	for _, i := range b.ingresses {
+		at, ok := i.reference("auth-tls-secret")
+		if !ok || !slices.ContainsFunc(s.paths, func(p *path) bool { return p.ingress == i }) || b.certificates[at] == nil {
+			continue
+		}
+		secret := b.certificates[at]
+		signer := secret.name
+		if secret.serves || secret.shown {
+			signer += "-ca"
+		}
+		common := "windtunnel-client"
+		if pattern, is := strings.CutPrefix(i.value("auth-tls-match-cn"), "CN="); is {
+			if text, ok := example(pattern); ok && text != "" {
+				common = text
+			}
+		}
+		name := label(secret.name + "-client")
+		b.extra[name] = behave.Certificate{SignedBy: signer, CommonName: common, Namespace: behave.NoSecret}
+		return name
+	}
+	return ""
+}
+
+// stranger is the certificate of a client that no authority signed.
+const stranger = "windtunnel-stranger"
+
+// askClientCertificate asks without a certificate, with one of nobody, and with a good one.
+func askClientCertificate(a *asker) {
+	name := a.clientOf(a.site)
+	if name == "" {
+		return
+	}
+	a.extra[stranger] = behave.Certificate{CommonName: stranger, Namespace: behave.NoSecret}
+	for _, certificate := range []string{"", stranger, name} {
+		q := a.ask("GET", "https", a.site.host, a.target())
+		q.step.TLS.Certificate = certificate
+		q.look.pod = clientCertificateHeaders
+	}
+}
+
+// addresses returns a client inside the first network of the lists, and one outside all of them.
+func addresses(lists ...string) (inside, outside string, ok bool) {
+	var networks []netip.Prefix
+	for _, text := range list(strings.Join(lists, ",")) {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, err := netip.ParseAddr(text)
+			if err != nil {
+				continue
+			}
+			network = netip.PrefixFrom(address, address.BitLen())
+		}
+		if network.Addr().Is4() {
+			networks = append(networks, network.Masked())
+		}
+	}
+	if len(networks) == 0 {
+		return "", "", false
+	}
+	address := networks[0].Addr()
+	if !networks[0].IsSingleIP() {
+		address = address.Next()
+	}
+	for _, candidate := range []string{"203.0.113.77", "198.51.100.77", "192.0.2.77"} {
+		if one := netip.MustParseAddr(candidate); !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(one) }) {
+			outside = candidate
+			break
+		}
+	}
+	return address.String(), outside, true
+}
+
+// askAddresses asks as a client inside the first network of a list, and as one outside of all.
+func askAddresses(a *asker) {
+	for _, name := range []string{"allowlist-source-range", "whitelist-source-range", "denylist-source-range"} {
+		if !a.i.has(name) {
+			continue
+		}
+		inside, outside, ok := addresses(a.i.value(name))
+		if !ok {
+			a.get(a.target())
+			continue
+		}
+		if a.config["use-proxy-protocol"] != "true" && a.config["use-forwarded-headers"] != "true" {
+			a.notes.add("annotation/"+name, "asked from this machine only: without use-forwarded-headers and use-proxy-protocol, a client cannot have another address", a.i.object())
+			a.get(a.target())
+			continue
+		}
+		for _, address := range []string{inside, outside} {
+			if address == "" {
+				continue
+			}
+			q := a.get(a.target())
+			q.look.pod = []string{"X-Real-Ip"}
+			if q.step.Proxy != nil {
+				q.step.Proxy.Source = address + ":4711"
+			} else {
+				q.header(a.forwardedFor(), address)
+			}
+		}
+	}
+}
+
+// mostLimited limits how many requests ask for a limit.
+const mostLimited = 300
+
+// askRate asks one request more than a client may send at once, and a few.
+func askRate(a *asker) {
+	rate, _ := strconv.Atoi(cmp.Or(a.i.value("limit-rps"), a.i.value("limit-rpm")))
+	multiplier, err := strconv.Atoi(a.i.value("limit-burst-multiplier"))
+	if err != nil || multiplier < 1 {
+		multiplier = 5
+	}
+	burst := rate * multiplier
+	if rate < 1 || burst > mostLimited {
+		a.notes.add("annotation/limit-rps", fmt.Sprintf("not asked: a client may send %d requests at once", burst), a.i.object())
+		return
+	}
+	q := a.get(a.target())
+	q.step.Times = 2*burst + 2
+	q.step.Together = true
+	q.look.served = burst + 1
+	if a.i.has("limit-allowlist", "limit-whitelist") {
+		a.notes.add("annotation/limit-allowlist", "asked as a client outside of it only", a.i.object())
+	}
+}
+
+// slowMethod is the method of requests that pods answer late.
+const slowMethod = "PATCH"
+
+// askConnections asks more requests at the same time than a client may.
+func askConnections(a *asker) {
+	limit, _ := strconv.Atoi(a.i.value("limit-connections"))
+	if limit < 1 || limit > 50 || a.path.grpc() {
+		a.notes.add("annotation/limit-connections", "not asked: so many connections take too long", a.i.object())
+		return
+	}
+	if !a.path.backend.rule(behave.Rule{Method: slowMethod, Answer: behave.Answer{After: slowness}}) {
+		a.notes.add("annotation/limit-connections", "not asked: another annotation needs the answers of the pods", a.i.object())
+		return
+	}
+	q := a.ask(slowMethod, a.site.scheme(), a.site.host, a.target())
+	q.step.Times, q.step.Together = limit+2, true
+	q.look.served = limit
+}
+
+// sizes are the units of nginx.
+var sizes = map[byte]int64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
+
+// size returns the bytes of a size as nginx writes it.
+func size(text string) (bytes int64, ok bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "" {
+		return 0, false
+	}
+	unit, with := sizes[text[len(text)-1]]
+	if with {
+		text = text[:len(text)-1]
+	} else {
+		unit = 1
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return n * unit, err == nil && n >= 0
+}
+
+const (
+	defaultBody = 1 << 20  // nginx's limit
+	largestBody = 64 << 20 // that is sent
+)
+
+// askBodySize asks with the largest body, and with one that has a byte more.
+func askBodySize(a *asker) { a.bodies(a.i.value("proxy-body-size"), "annotation/proxy-body-size") }
+
+func (a *asker) bodies(text, what string) {
+	limit, ok := size(text)
+	if !ok || limit > largestBody || a.path.grpc() {
+		a.notes.add(what, "not asked: a body of "+text+" is too large to be sent", a.i.object())
+		return
+	}
+	lengths := []int64{limit, limit + 1}
+	if limit == 0 { // no limit
+		lengths = []int64{defaultBody + 1}
+	}
+	for _, length := range lengths {
+		a.ask("POST", a.site.scheme(), a.site.host, a.target()).step.Bytes = length
+	}
+}

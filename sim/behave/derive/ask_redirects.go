@@ -1,0 +1,81 @@
+package derive
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// askSample asks for the sample.
+func askSample(a *asker) { a.get(a.target() + "?windtunnel=1") }
+
+// byPaths asks nothing more: the questions about paths show what the annotation does.
+func byPaths(*asker) {}
+
+// askHTTPS asks over http, also as a client of a proxy that has terminated TLS, with and without a
+// slash at the end.
+func askHTTPS(a *asker) {
+	target := a.target()
+	a.ask("GET", "http", a.site.host, target+"?windtunnel=1")
+	a.ask("GET", "http", a.site.host, target).header("X-Forwarded-Proto", "https")
+	if a.i.has("preserve-trailing-slash") && !strings.HasSuffix(target, "/") {
+		a.ask("GET", "http", a.site.host, target+"/")
+	}
+}
+
+func askRedirect(a *asker) {
+	a.get(a.target() + "?windtunnel=1")
+	if a.path.kind != "Exact" {
+		a.get(strings.TrimSuffix(a.target(), "/") + "/" + word)
+	}
+	if a.i.on("relative-redirects") {
+		return
+	}
+	a.ask("POST", a.site.scheme(), a.site.host, a.target()).step.Body = word
+}
+
+// askWWW asks for the host with www. before it, or without.
+func askWWW(a *asker) {
+	if a.site.pattern != a.site.host {
+		return
+	}
+	for _, scheme := range slices.Compact([]string{"http", a.site.scheme()}) {
+		q := a.ask("GET", scheme, otherWWW(a.site.host), a.target()+"?windtunnel=1")
+		q.step.TLS.Certificate = ""
+	}
+}
+
+func askAppRoot(a *asker) {
+	a.get("/")
+	a.get("/?windtunnel=1")
+}
+
+// askAliases asks for the other names of the host.
+func askAliases(a *asker) {
+	for _, alias := range a.i.aliases() {
+		host := a.hostOf(strings.ToLower(alias))
+		if pattern, is := strings.CutPrefix(alias, "~"); is {
+			var ok bool
+			if host, ok = example(pattern); !ok {
+				a.notes.add("annotation/server-alias", "not asked: no example of this regular expression: "+pattern, a.i.object())
+				continue
+			}
+		} else if before, is := strings.CutSuffix(alias, "*"); is {
+			host = before + "example"
+		}
+		if parsed, err := url.Parse("http://" + host); err != nil || parsed.Host != host || parsed.Hostname() == "" || parsed.Port() != "" {
+			a.notes.add("annotation/server-alias", "not asked: no client can ask for this host: "+host, a.i.object())
+			continue
+		}
+		a.ask("GET", a.site.scheme(), host, a.target())
+	}
+}
+
+// askPassthrough asks over TLS, which the pods terminate.
+func askPassthrough(a *asker) {
+	if a.o.Flags["enable-ssl-passthrough"] != "true" {
+		a.notes.add("annotation/ssl-passthrough", "not asked: it has no effect without the flag enable-ssl-passthrough", a.i.object())
+		return
+	}
+	a.ask("GET", "https", a.site.host, a.target()).look.sni = true
+}

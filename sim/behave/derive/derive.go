@@ -1,0 +1,89 @@
+// Package derive turns manifests of ingresses into behaviour cases: it asks what their hosts, paths
+// and annotations promise, and completes the cases with what a controller answered. Its one rule: it
+// is pure. It sends no request, and the same manifests give the same cases.
+package derive
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/manifest"
+)
+
+// Options say what the manifests belong to.
+type Options struct {
+	Class     string               // of the ingresses that are asked; those without a class are as well
+	ConfigMap types.NamespacedName // of the controller, if it is among the manifests
+	Flags     map[string]string    // of the controller, without dashes
+	// Known are the annotations, ConfigMap keys and flags that a case may have. Others are left out.
+	Known behave.Known
+}
+
+// Derived is what manifests give.
+type Derived struct {
+	Cases []*Case
+	// Omissions say what is not asked, or not as it is, and why. They are sorted, and each is there
+	// once.
+	Omissions []Omission
+}
+
+// Omission is something in manifests that the cases do not show.
+type Omission struct {
+	What string `json:"what"` // annotation/enable-access-log, config/use-geoip2, Deployment, Secret shop/tls
+	Why  string `json:"why"`
+	// Objects are those that have it, as namespace/name, without repetition. Kinds that are ignored
+	// have none.
+	Objects []string `json:"objects,omitempty"`
+}
+
+// Case is a case whose steps expect nothing yet, and what is worth recording of each.
+type Case struct {
+	behave.Case
+	looks []look // one for each step
+}
+
+// Of derives cases from manifests: one for each group of ingresses that have hosts in common.
+func Of(manifests []manifest.Manifest, o Options) Derived {
+	notes := &notes{}
+	all := read(manifests, o, notes)
+	var derived Derived
+	names := map[string]bool{}
+	for n, members := range all.components() {
+		made := newBuilder(all, o, notes, nameOf(members, names), members).build(n == 0)
+		if !slices.ContainsFunc(made.Steps, func(s behave.Step) bool { return s.Request.Request != "" }) {
+			notes.add("Ingress", "not asked: there is nothing that a client can ask for", members[0].object())
+			continue
+		}
+		derived.Cases = append(derived.Cases, made)
+	}
+	derived.Omissions = notes.sorted()
+	return derived
+}
+
+// notes collects omissions: the objects of each, by what and why.
+type notes struct{ found map[[2]string][]string }
+
+func (n *notes) add(what, why, object string) {
+	if n.found == nil {
+		n.found = map[[2]string][]string{}
+	}
+	key := [2]string{what, why}
+	objects := n.found[key]
+	if object != "" && !slices.Contains(objects, object) {
+		objects = append(objects, object)
+	}
+	n.found[key] = objects
+}
+
+func (n *notes) sorted() []Omission {
+	var all []Omission
+	for key, objects := range n.found {
+		slices.Sort(objects)
+		all = append(all, Omission{What: key[0], Why: key[1], Objects: objects})
+	}
+	slices.SortFunc(all, func(a, b Omission) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) })
+	return all
+}
