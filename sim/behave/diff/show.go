@@ -1,0 +1,178 @@
+package diff
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"windtunnel.dev/internal/markdown"
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/report"
+)
+
+// shown is how many differences of an effect a terminal shows. The other formats have all.
+const shown = 20
+
+// group is the differences of one effect.
+type group struct {
+	Effect Effect
+	Alike  []alike
+	Steps  int
+}
+
+// alike are the steps that differ in the same way.
+type alike struct {
+	Difference          // the first
+	Others     []string // the steps of the others, with their places
+}
+
+// join returns the difference of which d only repeats the values and the causes, or nil.
+func (g *group) join(d Difference) *alike {
+	for n := range g.Alike {
+		if one := &g.Alike[n]; slices.Equal(one.Values, d.Values) && slices.Equal(one.Causes, d.Causes) {
+			return one
+		}
+	}
+	return nil
+}
+
+// groups returns the differences by effect, the worst first.
+func (d Document) groups() []group {
+	var all []group
+	for _, one := range d.Differences {
+		if n := len(all); n == 0 || all[n-1].Effect != one.Effect {
+			all = append(all, group{Effect: one.Effect})
+		}
+		last := &all[len(all)-1]
+		last.Steps++
+		if same := last.join(one); same != nil {
+			same.Others = append(same.Others, fmt.Sprintf("%s:%d: %s", one.File, one.Line, one.Step))
+		} else {
+			last.Alike = append(last.Alike, alike{Difference: one})
+		}
+	}
+	return all
+}
+
+// headline returns the result in words.
+func (d Document) headline() string {
+	differ := map[string]bool{}
+	for _, one := range d.Differences {
+		differ[one.Case] = true
+	}
+	if len(differ) == 0 {
+		return fmt.Sprintf("%s: no difference", plural.Of(d.Cases, "case"))
+	}
+	return fmt.Sprintf("%s in %d of %s", plural.Of(len(d.Differences), "difference"), len(differ), plural.Of(d.Cases, "case"))
+}
+
+// cause returns the causes in one text.
+func (d Difference) cause() string {
+	if len(d.Causes) == 0 {
+		return "no annotation, but what the controller does by default"
+	}
+	return strings.Join(d.Causes, ", ")
+}
+
+// Text writes the differences for a terminal.
+func Text(w io.Writer, d Document) error {
+	var out strings.Builder
+	paint := report.Painter(w)
+	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	for _, g := range d.groups() {
+		line("%s", paint(text.Bold, fmt.Sprintf("%s (%d)", g.Effect.Title(), g.Steps)))
+		for n, one := range g.Alike {
+			if n == shown {
+				line("  and %s", plural.Of(len(g.Alike)-shown, "other difference"))
+				break
+			}
+			line("  %s:%d: %s", report.PlainLine(one.File), one.Line, report.PlainLine(one.Step))
+			if len(one.Others) > 0 {
+				line("    and %s", plural.Of(len(one.Others), "other step"))
+			}
+			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.cause())))
+			for _, v := range one.Values {
+				line("    %s: %s → %s", report.PlainLine(v.What), report.PlainLine(v.A), report.PlainLine(v.B))
+			}
+		}
+		line("")
+	}
+	for _, one := range d.NotCompared {
+		line("not compared: %s: %s", report.PlainLine(one.Case), report.PlainLine(one.Why))
+	}
+	line("%s; A is %s, B is %s", d.headline(), report.PlainLine(d.A), report.PlainLine(d.B))
+	return write(w, out.String())
+}
+
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the differences: %w", err)
+	}
+	return nil
+}
+
+// JSON writes the document.
+func JSON(w io.Writer, d Document) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(d); err != nil {
+		return fmt.Errorf("writing the differences: %w", err)
+	}
+	return nil
+}
+
+// Markdown writes the differences for a pull request.
+func Markdown(w io.Writer, d Document) error {
+	parts := []string{"### " + markdown.Text(d.headline())}
+	for _, g := range d.groups() {
+		t := table.NewWriter()
+		t.AppendHeader(table.Row{"step", "cause", "what", "A", "B"})
+		for _, one := range g.Alike {
+			for _, v := range one.Values {
+				t.AppendRow(table.Row{markdown.Code(one.Step) + also(len(one.Others)), markdown.Text(one.cause()), markdown.Text(v.What), markdown.Code(v.A), markdown.Code(v.B)})
+			}
+		}
+		parts = append(parts, fmt.Sprintf("**%s** (%d)", g.Effect.Title(), g.Steps), t.RenderMarkdown())
+	}
+	if len(d.NotCompared) > 0 {
+		t := table.NewWriter()
+		t.AppendHeader(table.Row{"not compared", "why"})
+		for _, one := range d.NotCompared {
+			t.AppendRow(table.Row{markdown.Text(one.Case), markdown.Text(one.Why)})
+		}
+		parts = append(parts, t.RenderMarkdown())
+	}
+	parts = append(parts, fmt.Sprintf("<sub>A: %s, B: %s</sub>", markdown.Text(d.A), markdown.Text(d.B)))
+	return write(w, strings.Join(parts, "\n\n")+"\n")
+}
+
+// also says how many other steps differ alike.
+func also(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " and " + plural.Of(n, "other step")
+}
+
+//go:embed page.html
+var pageFile embed.FS
+
+var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"style": report.Style, "plural": plural.Of, "cause": Difference.cause,
+}).ParseFS(pageFile, "page.html"))
+
+// HTML writes a single page that needs no network and no other files.
+func HTML(w io.Writer, d Document) error {
+	if err := page.Execute(w, map[string]any{"Document": d, "Groups": d.groups(), "Headline": d.headline()}); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
+}
