@@ -7,45 +7,36 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
 	caserun "windtunnel.dev/sim/behave/run"
-	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/rundir"
-	"windtunnel.dev/sim/subject"
 )
 
 // caseFolder is the default folder for cases.
 const caseFolder = "cases"
-
-// mostInstallations limits the default number of controllers that run at the same time.
-const mostInstallations = 16
 
 func caseCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "case",
 		Short: "Check what a controller does, request by request",
 	}
-	command.AddCommand(caseRunCommand())
+	command.AddCommand(caseRunCommand(), caseRecordCommand(), caseDiffCommand())
 	return command
 }
 
 // caseRunOptions contains the flags of case run.
 type caseRunOptions struct {
-	out           string
-	installations int
-	bundled       bool
-	driver        driverFlags
-	format        format
+	out     string
+	subject caseSubject
+	format  format
 }
 
 func caseRunCommand() *cobra.Command {
@@ -71,12 +62,8 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := command.Flags()
-	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/cases-TIME)")
-	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
-	flags.BoolVar(&o.bundled, "bundled", false, "--controller or --image is a build of the bundled controller, which may differ from ingress-nginx as docs/compat.md admits")
-	o.driver.add(command)
-	o.driver.addController(flags)
+	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/cases-TIME)")
+	o.subject.add(command)
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -86,39 +73,19 @@ func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	d, err := o.driver.open()
+	d, err := o.subject.driver.open()
 	if err != nil {
 		return err
 	}
-	dir, err := o.createDir()
+	dir, err := createCaseDir(o.out, "cases")
 	if err != nil {
 		return err
 	}
-	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
-	began := time.Now()
-	progress := showCaseProgress(stderr, len(cases))
-	results, err := caserun.Do(ctx, caserun.Options{
-		Cases: cases, Driver: d,
-		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: map[string]string{"sync-rate-limit": "20"}},
-		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
-		Bundled:   o.bundled || !o.driver.replacesController(), Has: fulfils(),
-		Dir: string(dir), Installations: o.installations,
-		Done: func(r behave.Result) {
-			progress.done(r, func() {
-				if o.format.chosen == textFormat {
-					_ = casereport.Line(stdout, r) // the report below fails if stdout does
-				}
-			})
-		},
+	document, err := o.subject.run(ctx, d, cases, string(dir), stderr, func(r behave.Result) {
+		if o.format.chosen == textFormat {
+			_ = casereport.Line(stdout, r) // the report below fails if stdout does
+		}
 	})
-	progress.end()
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "windtunnel: interrupted; the cases that were not run are void")
-	case err != nil:
-		fmt.Fprintln(stderr, "windtunnel:", err)
-	}
-	document := casereport.Of(casereport.Run{Subject: o.subject(), Driver: d.Name(), Start: began, Took: time.Since(began)}, cases, results)
 	if err := writeCaseReports(dir, document); err != nil {
 		return err
 	}
@@ -128,22 +95,11 @@ func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	return exitWith(caseOutcome(ctx, err, document.Outcomes))
 }
 
-// subject names what is run, for reports.
-func (o caseRunOptions) subject() string {
-	switch {
-	case o.driver.controller != "":
-		return o.driver.controller
-	case o.driver.image != "":
-		return o.driver.image
-	}
-	return "bundled controller"
-}
-
-// createDir makes the folder for the results. A folder that has results already is an error.
-func (o caseRunOptions) createDir() (rundir.Dir, error) {
-	dir := rundir.Dir(o.out)
-	if o.out == "" {
-		dir = rundir.Dir(rundir.Default("cases", time.Now()))
+// createCaseDir makes the folder for results, by default one with a name and the time. A folder that has results already is an error.
+func createCaseDir(out, name string) (rundir.Dir, error) {
+	dir := rundir.Dir(out)
+	if out == "" {
+		dir = rundir.Dir(rundir.Default(name, time.Now()))
 	}
 	if _, err := os.Stat(dir.File(rundir.Result)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)

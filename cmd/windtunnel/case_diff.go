@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/diff"
+	casereport "windtunnel.dev/sim/behave/report"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/rundir"
+)
+
+// caseDiffOptions contains the flags of case diff.
+type caseDiffOptions struct {
+	out     string
+	subject caseSubject
+	format  format
+}
+
+func caseDiffCommand() *cobra.Command {
+	var o caseDiffOptions
+	command := &cobra.Command{
+		Use:   "diff CASES… | RESULT_A RESULT_B",
+		Short: "Compare what two controllers answer, by what a client feels",
+		Long: `Compare what two controllers answer, by what a client feels.
+
+CASES are files or folders of cases, such as those of case record: they are run on the
+controller that the flags name, and its answers (B) compared with what the cases expect
+(A). RESULT_A and RESULT_B are the results of case run (the folder, or its result.json):
+nothing is run.
+Prints the steps that are answered differently: first those that a client cannot reach,
+then another service, status, redirect, body, header, and what only pods see. Each has
+the annotation, ConfigMap key or field of the ingress that is its cause. The folder of
+--out has the differences as diff.json, diff.html and diff.md; if cases are run, also
+the results of case run.
+Exit codes: 0 no difference, 1 there are some, 2 the cases could not be run or the
+results not be read, 3 no difference, but some cases were not compared, 130 interrupted.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeCases,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.diff(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the differences (default runs/diff-TIME if cases are run, none for two results)")
+	o.subject.add(command)
+	o.format.add(command, markdownFormat)
+	return command
+}
+
+func (o caseDiffOptions) diff(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	results := 0
+	for _, arg := range args {
+		if resultFile(arg) != "" {
+			results++
+		}
+	}
+	switch {
+	case results == 2 && len(args) == 2:
+		return o.ofResults(args[0], args[1], stdout)
+	case results > 0:
+		return errors.New("want two results, or cases: a result is the folder of case run, or its result.json")
+	}
+	return o.ofCases(ctx, args, stdout, stderr)
+}
+
+// resultFile returns the result at a path, or "" if there is none.
+func resultFile(path string) string {
+	if filepath.Ext(path) == ".json" {
+		return path
+	}
+	file := rundir.Dir(path).File(rundir.Result)
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return file
+}
+
+func (o caseDiffOptions) ofResults(a, b string, stdout io.Writer) error {
+	before, errA := readCaseResult(a)
+	after, errB := readCaseResult(b)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	d := diff.Of(before, after)
+	if o.out != "" {
+		if err := os.MkdirAll(o.out, 0o755); err != nil {
+			return err
+		}
+		if err := writeDiff(o.out, d); err != nil {
+			return err
+		}
+	}
+	if err := diffFormats[o.format.chosen](stdout, d); err != nil {
+		return err
+	}
+	return exitWith(diffOutcome(d))
+}
+
+func readCaseResult(path string) (casereport.Document, error) {
+	file, err := readfile.Open(resultFile(path))
+	if err != nil {
+		return casereport.Document{}, err
+	}
+	defer file.Close()
+	d, err := casereport.ReadJSON(file)
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	return d, nil
+}
+
+func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+	cases, err := loadCases(paths)
+	if err != nil {
+		return err
+	}
+	driver, err := o.subject.driver.open()
+	if err != nil {
+		return err
+	}
+	dir, err := createCaseDir(o.out, "diff")
+	if err != nil {
+		return err
+	}
+	document, runErr := o.subject.run(ctx, driver, cases, string(dir), stderr, func(behave.Result) {})
+	d := diff.WithRecorded(document)
+	if err := errors.Join(writeCaseReports(dir, document), writeDiff(string(dir), d)); err != nil {
+		return err
+	}
+	if err := diffFormats[o.format.chosen](stdout, d); err != nil {
+		return err
+	}
+	if o.format.chosen == textFormat {
+		fmt.Fprintln(stdout, dir.File("diff.html"))
+	}
+	switch outcome := diffOutcome(d); {
+	case ctx.Err() != nil:
+		return exitWith(judge.Interrupted)
+	case runErr != nil && outcome != judge.Failed:
+		return exitWith(judge.NotRun)
+	default:
+		return exitWith(outcome)
+	}
+}
+
+// diffFormats writes the differences, by output format.
+var diffFormats = map[string]func(io.Writer, diff.Document) error{
+	textFormat: diff.Text, jsonFormat: diff.JSON, markdownFormat: diff.Markdown,
+}
+
+// diffFiles are the files of the differences.
+var diffFiles = map[string]func(io.Writer, diff.Document) error{
+	"diff.json": diff.JSON, "diff.html": diff.HTML, "diff.md": diff.Markdown,
+}
+
+func writeDiff(dir string, d diff.Document) error {
+	for name, write := range diffFiles {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(file, d), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func diffOutcome(d diff.Document) judge.Outcome {
+	switch {
+	case len(d.Differences) > 0:
+		return judge.Failed
+	case len(d.NotCompared) > 0:
+		return judge.Void
+	}
+	return judge.Passed
+}
