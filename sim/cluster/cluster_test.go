@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -90,5 +91,21 @@ func TestErrorsNameTheObject(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not contain %q", err, want)
 		}
+	}
+}
+
+// Retry retries until ctx ends, and not longer.
+func TestRetriesEndWithTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	down, tries := errors.New("connection refused"), 0
+	err := cluster.Retry(ctx, func(context.Context) (bool, error) {
+		if tries++; tries == 2 {
+			end()
+		}
+		return false, down
+	})
+	if tries != 2 || !errors.Is(err, down) || !errors.Is(err, context.Canceled) {
+		t.Errorf("after %d tries: %v", tries, err)
 	}
 }

@@ -279,7 +279,7 @@ func (r *run) removeUnacknowledged(ctx context.Context) error {
 	defer cancel()
 	name := r.Plan.Population.Namespace
 	var g runNamespace
-	err := retryTemporary(ctx, func(ctx context.Context) (_ bool, err error) {
+	err := cluster.Retry(ctx, func(ctx context.Context) (_ bool, err error) {
 		g, err = findNamespace(ctx, r.client, name, "", r.name)
 		return true, err
 	})

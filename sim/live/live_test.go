@@ -435,22 +435,6 @@ func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 	}
 }
 
-// patiently retries until ctx ends, and not longer.
-func TestRetriesEndWithTheContext(t *testing.T) {
-	t.Parallel()
-	ctx, end := context.WithCancel(t.Context())
-	down, tries := errors.New("connection refused"), 0
-	err := retryTemporary(ctx, func(context.Context) (bool, error) {
-		if tries++; tries == 2 {
-			end()
-		}
-		return false, down
-	})
-	if tries != 2 || !errors.Is(err, down) || !errors.Is(err, context.Canceled) {
-		t.Errorf("after %d tries: %v", tries, err)
-	}
-}
-
 // Pods may report problems while the result is read.
 func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 	t.Parallel()

@@ -2,27 +2,26 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/cluster"
 )
 
 // The labels of all objects that churn creates, including the namespace.
 const (
-	MadeByLabel = "app.kubernetes.io/managed-by"
-	MadeBy      = "windtunnel"
+	MadeByLabel = cluster.MadeByLabel
+	MadeBy      = cluster.MadeBy
 	RunLabel    = "windtunnel.dev/run"
 )
 
 // ErrNotOurs is the error for a namespace that churn must not touch.
-var ErrNotOurs = errors.New("this namespace is not touched")
+var ErrNotOurs = fmt.Errorf("this namespace is %w", cluster.ErrNotOurs)
 
 // runNamespace is the namespace of a run.
 type runNamespace struct {
@@ -89,7 +88,7 @@ func labels(run string) map[string]string {
 // returns when the namespace is gone.
 func (g runNamespace) remove(ctx context.Context, client kubernetes.Interface) error {
 	namespaces, asked := client.CoreV1().Namespaces(), false
-	err := retryTemporary(ctx, func(ctx context.Context) (bool, error) {
+	err := cluster.Retry(ctx, func(ctx context.Context) (bool, error) {
 		found, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && asked && found.UID != g.uid:
@@ -111,36 +110,4 @@ func (g runNamespace) remove(ctx context.Context, client kubernetes.Interface) e
 		return fmt.Errorf("namespace %s may still exist: %w; remove it with kubectl delete namespace %s", g.name, err, g.name)
 	}
 	return nil
-}
-
-// retryTemporary repeats do until it is done, fails with an error that is not temporary, or ctx
-// ends.
-func retryTemporary(ctx context.Context, do wait.ConditionWithContextFunc) error {
-	var temporary error
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		done, err := do(ctx)
-		if temporary = nil; isTemporary(err) {
-			temporary = err
-			return false, nil
-		}
-		return done, err
-	})
-	if wait.Interrupted(err) && temporary != nil {
-		return fmt.Errorf("%w, the last answer: %w", err, temporary)
-	}
-	return err
-}
-
-// isTemporary reports whether a retry may succeed: the API did not answer, or refused for the
-// moment.
-func isTemporary(err error) bool {
-	if err == nil || errors.Is(err, ErrNotOurs) {
-		return false
-	}
-	switch apierrors.ReasonForError(err) {
-	case metav1.StatusReasonUnknown, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
-		metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout, metav1.StatusReasonTooManyRequests:
-		return true
-	}
-	return false
 }

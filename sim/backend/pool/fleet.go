@@ -53,6 +53,8 @@ type Options struct {
 	Rest time.Duration
 	// Lease is how long a pod outlives the fleet; 0: Lease.
 	Lease time.Duration
+	// Patience is how long a start waits for a real pod that is free; 0: it fails at once.
+	Patience time.Duration
 
 	Log     *event.Log // gets an event for each state of each pod; nil: no log
 	Subject string     // of those events
@@ -167,7 +169,7 @@ func (f *Fleet) start(name, service string, script *backend.Script) (backend.Pod
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	part := f.records.part(script)
-	m, err := f.claim(name, service, part)
+	m, err := f.claimPatiently(name, service, part)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
@@ -196,6 +198,23 @@ func (f *Fleet) mayStart(name string) error {
 		return errors.New("a pod with that name exists")
 	}
 	return nil
+}
+
+// busyPoll is the time between two searches for a process that is free.
+const busyPoll = 100 * time.Millisecond
+
+// claimPatiently claims a process. If none is free, it tries again until Patience is over or the
+// fleet is stopped.
+func (f *Fleet) claimPatiently(name, service string, part scripted) (*member, error) {
+	for began := time.Now(); ; time.Sleep(busyPoll) {
+		m, err := f.claim(name, service, part)
+		if !errors.Is(err, errTooSmall) || time.Since(began) >= f.options.Patience {
+			return m, err
+		}
+		if err := f.mayStart(name); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // claim finds a process that accepts the pod. If none of the known ones does, it lists the pool's
@@ -259,6 +278,9 @@ func (f *Fleet) ready() int {
 	return n
 }
 
+// errTooSmall means that no real pod is free.
+var errTooSmall = errors.New("too small")
+
 // shortage returns the error of a pool that is too small, with the size that it needs.
 func (f *Fleet) shortage() error {
 	f.mu.Lock()
@@ -273,8 +295,8 @@ func (f *Fleet) shortage() error {
 		}
 	}
 	o, enough := f.options, len(f.members)+1
-	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others are unused for %v after each pod, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
-		o.Namespace, o.Name, ready, plural.Noun(ready, "is", "are"), busy, o.Rest, enough, o.Namespace, o.Name, enough)
+	return fmt.Errorf("the pool %s/%s is %w: of its pods %d %s ready and %d in use; the others are unused for %v after each pod, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
+		o.Namespace, o.Name, errTooSmall, ready, plural.Noun(ready, "is", "are"), busy, o.Rest, enough, o.Namespace, o.Name, enough)
 }
 
 // Get implements backend.Fleet.

@@ -275,6 +275,25 @@ func TestAddressesRestBeforeReuse(t *testing.T) {
 }
 
 // The address that has been unused for the longest time is used first.
+// With patience, a pod starts as soon as an address has rested.
+func TestStartWaitsForAFreeAddress(t *testing.T) {
+	r := newRig(t, 1)
+	r.options.Rest = 300 * time.Millisecond
+	impatient := r.open(t)
+	if _, err := impatient.Start("demo/a", "demo/web"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := impatient.Start("demo/b", "demo/web"); err == nil || !strings.Contains(err.Error(), "is too small") {
+		t.Errorf("without patience: %v", err)
+	}
+	impatient.Stop()
+	r.options.Patience = time.Minute
+	patient, began := r.open(t), time.Now()
+	if _, err := patient.Start("demo/c", "demo/web"); err != nil || time.Since(began) > 30*time.Second {
+		t.Errorf("with patience, after %v: %v", time.Since(began), err)
+	}
+}
+
 func TestLongestUnusedAddressIsNext(t *testing.T) {
 	r := newRig(t, 3)
 	r.options.Rest = time.Nanosecond

@@ -38,7 +38,7 @@ type Instance struct {
 	// streamBase is the first port of the TCP and UDP services.
 	streamBase int
 	api        *kubeapi.Server
-	block      block
+	block      backend.Block
 	pods       backend.Fleet
 
 	runtime Runtime
@@ -141,7 +141,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 			err = errors.Join(i.end(ctx, p), i.keepFiles(ctx))
 		}
 		i.pods.Stop()
-		i.block.release()
+		i.block.Release()
 		err = errors.Join(err, i.api.Close(ctx), i.runtime.Close(), i.Guard.Close())
 	})
 	return err

@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"net"
-	"net/netip"
 	"strings"
 	"testing"
 )
@@ -32,29 +31,5 @@ func TestErrorNamesThePortInUse(t *testing.T) {
 	_, err = choosePorts(int(port))
 	if err == nil || !strings.Contains(err.Error(), "--http-port, is in use") || !strings.Contains(err.Error(), "--port-base") {
 		t.Errorf("error %v does not name the flag and how to fix it", err)
-	}
-}
-
-func TestPortBlocksAreExclusiveAndReusable(t *testing.T) {
-	one, err := claimBlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := claimBlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.release()
-	if one.prefix.Overlaps(other.prefix) || !netip.MustParsePrefix("127.0.0.0/8").Overlaps(one.prefix) {
-		t.Errorf("blocks %v and %v", one.prefix, other.prefix)
-	}
-	one.release()
-	again, err := claimBlock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.release()
-	if again.prefix.Overlaps(other.prefix) {
-		t.Errorf("block %v overlaps one that is in use", again.prefix)
 	}
 }

@@ -67,13 +67,13 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 			return nil, err
 		}
 	}
-	block, err := claimBlock()
+	block, err := backend.ClaimBlock(podPort)
 	if err != nil {
 		return nil, err
 	}
 	keeper, api, err := startAPI(s)
 	if err != nil {
-		block.release()
+		block.Release()
 		return nil, err
 	}
 	return &Instance{
@@ -88,7 +88,7 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 		api:   api,
 		block: block,
 		pods: backend.New(backend.Options{
-			Prefix: block.prefix,
+			Prefix: block.Prefix,
 			Port:   podPort,
 
 			StreamPort: streamPort,
