@@ -61,7 +61,7 @@ var rules = []struct {
 	{"sim/behave/derive", []string{"net", "os", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/behave/report", "sim/driver", "sim/backend", "sim/kubeapi", "controller"}, "questions follow from manifests alone, and expectations from answers"},
 	{"sim/behave/diff", []string{"net", "net/http", "os", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/behave/derive", "sim/driver", "sim/backend", "sim/kubeapi"}, "a comparison depends on the results alone"},
 	{"sim/behave/ask", []string{"controller", "sim/driver", "sim/backend", "sim/kubeapi"}, "a client knows nothing but addresses"},
-	{"sim/behave/run", []string{"controller", "sim/measure", "sim/behave/report", "sim/driver/local"}, "a run gets its driver, and records what it sees"},
+	{"sim/behave/run", []string{"controller", "sim/measure", "sim/behave/report", "sim/driver/local", "sim/driver/installed"}, "a run gets its driver, and records what it sees"},
 	{"sim/corpus", []string{"net/http", "os", "sim/driver", "sim/measure"}, "a population is a pure function of its shape and seed"},
 	{"sim/churn", []string{"net/http", "net", "os", "sim/driver", "sim/measure"}, "a change stream is a pure function of its population and seed"},
 	{"sim/kubeapi/controllers", []string{"sim/kubeapi"}, "controllers know the API server as any client does"},
@@ -89,6 +89,7 @@ var rules = []struct {
 	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
 	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
 	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
+	{"sim/driver/installed", []string{"sim/behave/run", "sim/kubeapi/", "sim/probe/", "os/exec"}, "it starts no processes, and knows cases only to say which cannot run"},
 	{"sim/run", []string{"controller", "sim/measure", "sim/report"}, "a run writes the log; other packages evaluate it"},
 	{"sim", []string{"cmd", "controller/watch", "controller/apply", "controller/model", "controller/plan"}, "the harness knows the controller only from outside"},
 }

@@ -1,5 +1,5 @@
 // Package deploy holds the manifests that install the controller in a cluster,
-// and those of a Job that churns it.
+// those of a Job that churns it, and the roles of users who run cases.
 // It stands between kustomize's files, for `kubectl apply -k deploy/`, and Go
 // programs that install the same. Its one rule: what Build returns is what
 // kubectl would send.
@@ -20,7 +20,7 @@ import (
 
 // Files are the manifests, as they lie below the deploy folder.
 //
-//go:embed kustomization.yaml controller admission churn
+//go:embed kustomization.yaml controller admission churn cases
 var Files embed.FS
 
 // Build returns the objects of a folder, "." being all that is installed

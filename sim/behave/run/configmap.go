@@ -10,8 +10,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// readConfig reads the data that the driver gave to the controller's ConfigMap.
+// readConfig reads the data that the controller's ConfigMap has before the first case.
 func (i *installation) readConfig(ctx context.Context) error {
+	if i.configMap.Name == "" {
+		return nil
+	}
 	api, err := kubernetes.NewForConfig(i.instance.API())
 	if err != nil {
 		return err
@@ -35,9 +38,15 @@ const (
 	loopback6   = "::1"
 )
 
-// configure gives the controller's ConfigMap the keys of its driver and these.
+// configure gives the controller's ConfigMap the keys that it had before the first case, and these.
 func (i *installation) configure(ctx context.Context, config map[string]string) error {
-	data := maps.Clone(oneWorker)
+	if i.configMap.Name == "" {
+		return nil
+	}
+	data := map[string]string{}
+	if i.shared == nil {
+		maps.Copy(data, oneWorker)
+	}
 	maps.Copy(data, i.base)
 	if i.ipv6 && data[bindAddress] == loopback {
 		data[bindAddress] = loopback + "," + loopback6

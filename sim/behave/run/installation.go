@@ -15,6 +15,7 @@ import (
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/probe"
@@ -33,8 +34,10 @@ const (
 // installation is a running controller with its cluster.
 type installation struct {
 	instance driver.Instance
-	client   *cluster.Client
-	workers  *probe.Workers
+	shared   driver.Shared // nil: the installation is the run's own
+	client   driver.Objects
+	class    string         // of ingresses that name none
+	workers  *probe.Workers // nil: they cannot be seen
 	dir      string
 	log      *os.File
 	cancel   context.CancelFunc // ends the probes
@@ -43,9 +46,11 @@ type installation struct {
 	turn          int               // of the sentinel's pods
 	moves         int               // of the sentinel's host
 	flags         map[string]string // of the controller
+	patience      time.Duration     // how long the controller may take to serve a change
+	steady        int               // how many new connections in a row must show that a change is live
 
 	started   map[string]int       // how many pods were started, by service
-	configMap types.NamespacedName // the controller's
+	configMap types.NamespacedName // the controller's; without a name, it must not be changed
 	base      map[string]string    // its data before the first case
 	syslog    *syslogServer        // nil unless nginx logs to syslog
 	seen      int                  // the last record of the fleet that was read
@@ -71,7 +76,8 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false"}
+	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false",
+		class: corpus.IngressClass, patience: livePatience, steady: steady}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close(ctx))
@@ -80,15 +86,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if fleet, ok := instance.Pods().(backend.ScriptedFleet); ok {
 		fleet.Record(keptRecords)
 	}
-	api := rest.CopyConfig(instance.API())
-	api.WarningHandler = rest.NoWarnings{} // those of the controller's webhook
-	if i.client, err = cluster.New(api); err != nil {
-		return nil, err
-	}
-	if err = i.createSentinel(ctx); err != nil {
-		return nil, err
-	}
-	if err = i.put(ctx, requiredBy(s.Flags)...); err != nil {
+	if err = i.prepare(ctx); err != nil {
 		return nil, err
 	}
 	starting, started := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not within %v", startPatience))
@@ -104,10 +102,30 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err = i.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	watching, cancel := context.WithCancel(ctx)
-	i.cancel = cancel
-	i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Master)
+	if i.shared == nil {
+		watching, cancel := context.WithCancel(ctx)
+		i.cancel = cancel
+		i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Master)
+	}
 	return i, nil
+}
+
+// prepare creates what must be there before the controller starts: the sentinel, and the objects that
+// the controller's flags require.
+func (i *installation) prepare(ctx context.Context) (err error) {
+	if shared, ok := i.instance.(driver.Shared); ok {
+		i.share(shared)
+		return i.createSharedSentinel(ctx)
+	}
+	api := rest.CopyConfig(i.instance.API())
+	api.WarningHandler = rest.NoWarnings{} // those of the controller's webhook
+	if i.client, err = cluster.New(api); err != nil {
+		return err
+	}
+	if err = i.createSentinel(ctx); err != nil {
+		return err
+	}
+	return i.put(ctx, requiredBy(i.flags)...)
 }
 
 // close ends the controller and everything that belongs to it.
@@ -145,8 +163,11 @@ func (i *installation) ended() bool {
 	}
 }
 
-// generation returns the generation of the workers that accept connections.
+// generation returns the generation of the workers that accept connections; 0 if they cannot be seen.
 func (i *installation) generation() int {
+	if i.workers == nil {
+		return 0
+	}
 	newest := 0
 	for _, worker := range i.workers.Alive() {
 		newest = max(newest, worker.Generation)

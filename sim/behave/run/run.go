@@ -57,6 +57,7 @@ func Do(ctx context.Context, o Options) ([]behave.Result, error) {
 		}
 	}
 	r.queue = newQueue(able)
+	r.queue.groups = adapt(r.queue.groups, o.Driver)
 	var jobs errgroup.Group
 	for range max(o.Installations, 1) {
 		jobs.Go(func() error { return r.work(ctx) })
@@ -83,6 +84,9 @@ type runner struct {
 
 // lacks returns why a case cannot run, or "".
 func (r *runner) lacks(c *behave.Case) string {
+	if reason := unsupported(r.Driver, c); reason != "" {
+		return reason
+	}
 	for _, need := range c.Needs {
 		if r.Has != nil && !r.Has(need) {
 			return "there is no " + need
@@ -130,7 +134,11 @@ func (r *runner) work(ctx context.Context) error {
 func (r *runner) install(ctx context.Context, g *group) error {
 	in, err := open(ctx, r.Driver, r.subject(g.flags), r.ConfigMap, r.nextDir())
 	if err != nil {
-		r.voidAll(ctx, r.queue.abandon(g), fmt.Errorf("the controller did not start: %w", err))
+		left := r.queue.abandon(g)
+		if _, only := r.Driver.(driver.Standing); only {
+			return err
+		}
+		r.voidAll(ctx, left, fmt.Errorf("the controller did not start: %w", err))
 		return nil
 	}
 	for broken := false; !broken && ctx.Err() == nil; {
@@ -138,9 +146,9 @@ func (r *runner) install(ctx context.Context, g *group) error {
 		if !ok {
 			break
 		}
-		reason, left := r.batch(ctx, in, b)
+		reason, left := r.batch(ctx, in, &b)
 		switch {
-		case reason == nil || ctx.Err() != nil:
+		case reason == nil || ctx.Err() != nil || len(b.cases) == 0:
 		case len(b.cases) == 1:
 			r.conclude(b.cases[0], behave.Voided(b.cases[0], reason.Error()))
 		default:
@@ -183,8 +191,8 @@ func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) {
 }
 
 // batch runs the cases of a batch. unasked says why none of them could be asked, and left why some
-// of their objects are left.
-func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked, left error) {
+// of their objects are left. Cases that would touch objects of others are taken out of the batch.
+func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked, left error) {
 	var stays []*stay
 	defer func() {
 		leaving := context.WithoutCancel(ctx)
@@ -197,7 +205,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 		if s != nil {
 			stays = append(stays, s)
 		}
-		if err != nil {
+		if err != nil && !r.exclude(b, c, err) {
 			return err, nil
 		}
 	}
@@ -212,14 +220,23 @@ func (r *runner) batch(ctx context.Context, in *installation, b batch) (unasked,
 		return err, nil
 	}
 	for _, s := range stays {
-		if err := s.apply(ctx); err != nil {
+		if !slices.Contains(b.cases, s.Case) {
+			continue
+		}
+		if err := s.apply(ctx); err != nil && !r.exclude(b, s.Case, err) {
 			return err, nil
 		}
+	}
+	if len(b.cases) == 0 {
+		return nil, nil
 	}
 	if err := in.live(ctx, noisy); err != nil {
 		return err, nil
 	}
 	for _, s := range stays {
+		if !slices.Contains(b.cases, s.Case) {
+			continue
+		}
 		began := time.Now()
 		result := s.run(ctx, r.Bundled)
 		if ctx.Err() != nil {

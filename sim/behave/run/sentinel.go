@@ -25,7 +25,8 @@ import (
 const (
 	// livePatience is how long a controller may take to serve a change.
 	livePatience = 30 * time.Second
-	// steady is how many new connections in a row must show that a change is live.
+	// steady is how many new connections in a row must show that a change is live, if all of them
+	// reach the same controller.
 	steady = 3
 	// pollInterval is how often each worker of ingress-nginx looks for new endpoints.
 	pollInterval = time.Second
@@ -66,6 +67,9 @@ func reachable(config map[string]string) map[string]string {
 
 // sentinelNamespace is the namespace of the sentinel: one that the controller watches.
 func (i *installation) sentinelNamespace() string {
+	if i.shared != nil {
+		return i.shared.Namespace()
+	}
 	return cmp.Or(i.flags["watch-namespace"], sentinel)
 }
 
@@ -75,7 +79,6 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	if selector, err := metav1.ParseToLabelSelector(i.flags["watch-namespace-selector"]); err == nil {
 		namespace.Labels = selector.MatchLabels
 	}
-	meta := metav1.ObjectMeta{Namespace: namespace.Name, Name: sentinel}
 	class := func(name, controller string) *networkingv1.IngressClass {
 		return &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
 	}
@@ -83,7 +86,7 @@ func (i *installation) createSentinel(ctx context.Context) error {
 		&corev1.Namespace{ObjectMeta: namespace},
 		class(corpus.IngressClass, corpus.ControllerName),
 		class(sentinel, cmp.Or(i.flags["controller-class"], corpus.ControllerName)),
-		&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}},
+		i.sentinelService(),
 	); err != nil {
 		return err
 	}
@@ -93,13 +96,31 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	return i.move(ctx)
 }
 
-// host is the sentinel's host.
-func (i *installation) host() string { return fmt.Sprintf("%s-%d.invalid", sentinel, i.moves) }
+func (i *installation) sentinelService() *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: i.sentinelNamespace(), Name: sentinel},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}},
+	}
+}
+
+// host is the sentinel's host. Its domain is the sentinel's namespace, which no other run has.
+func (i *installation) host() string {
+	return fmt.Sprintf("%s-%d.%s.invalid", sentinel, i.moves, i.sentinelNamespace())
+}
 
 // move gives the sentinel another host, which needs a reload.
 func (i *installation) move(ctx context.Context) error {
 	i.moves++
 	return i.put(ctx, i.sentinelIngress())
+}
+
+// sentinelClass is the class of the sentinel's ingress: one of its own, unless the controller has been
+// there before.
+func (i *installation) sentinelClass() string {
+	if i.shared != nil {
+		return i.shared.Class()
+	}
+	return sentinel
 }
 
 // sentinelIngress returns the sentinel's ingress, for the controller's current ConfigMap.
@@ -108,7 +129,7 @@ func (i *installation) sentinelIngress() *networkingv1.Ingress {
 	return &networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{Namespace: i.sentinelNamespace(), Name: sentinel, Annotations: reachable(i.config)},
 		Spec: networkingv1.IngressSpec{
-			IngressClassName: new(sentinel),
+			IngressClassName: new(i.sentinelClass()),
 			Rules: []networkingv1.IngressRule{{Host: i.host(), IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
 				Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &pathType, Backend: networkingv1.IngressBackend{
 					Service: &networkingv1.IngressServiceBackend{Name: sentinel, Port: networkingv1.ServiceBackendPort{Number: 80}},
@@ -141,7 +162,7 @@ func (i *installation) rotate(ctx context.Context) error {
 // one is served, so long after everything else. It is always one of endpoints: a worker that has it
 // has all endpoints that the controller knew then.
 func (i *installation) live(ctx context.Context, how loudness) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("not within %v", livePatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, i.patience, fmt.Errorf("not within %v", i.patience))
 	defer cancel()
 	first := i.relocate
 	if how == quiet {
@@ -159,6 +180,9 @@ func (i *installation) live(ctx context.Context, how loudness) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+	if i.workers == nil {
+		return nil
 	}
 	_, err := i.workers.Await(ctx, oneGeneration)
 	return err
@@ -224,7 +248,7 @@ func (i *installation) answers(ctx context.Context) error {
 		got, err := i.ask(ctx, client)
 		switch {
 		case err == nil && got == i.pod():
-			if seen++; seen == steady {
+			if seen++; seen == i.steady {
 				return nil
 			}
 			continue

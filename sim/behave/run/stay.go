@@ -22,7 +22,6 @@ import (
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/ask"
 	"windtunnel.dev/sim/cluster"
-	"windtunnel.dev/sim/corpus"
 )
 
 // stay is a case while it is in an installation: its certificates, pods and objects.
@@ -139,8 +138,13 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &ingress); err != nil {
 			return nil, err
 		}
-		if ingress.Spec.IngressClassName == nil && ingress.Annotations["kubernetes.io/ingress.class"] == "" && !s.aboutClasses() {
-			ingress.Spec.IngressClassName = new(corpus.IngressClass)
+		switch {
+		case ingress.Spec.IngressClassName != nil:
+			ingress.Spec.IngressClassName = new(s.classOf(*ingress.Spec.IngressClassName))
+		case ingress.Annotations[classAnnotation] != "":
+			ingress.Annotations[classAnnotation] = s.classOf(ingress.Annotations[classAnnotation])
+		case !s.aboutClasses():
+			ingress.Spec.IngressClassName = new(s.in.class)
 		}
 		return cluster.Object(&ingress)
 	case "ConfigMap":
@@ -156,6 +160,9 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 	}
 	return object, nil
 }
+
+// classAnnotation names the class of an ingress without ingressClassName.
+const classAnnotation = "kubernetes.io/ingress.class"
 
 // aboutClasses reports whether an ingress without a class means what it says.
 func (s *stay) aboutClasses() bool {

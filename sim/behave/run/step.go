@@ -61,7 +61,7 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 	if err != nil {
 		return nil, err
 	}
-	made := &behave.Change{LogsUnknown: logs == nil, ReloadsUnknown: s.in.reloadsAlways}
+	made := &behave.Change{LogsUnknown: logs == nil, ReloadsUnknown: s.in.workers == nil || s.in.reloadsAlways}
 	before := s.in.generation()
 	err = s.perform(ctx, step)
 	var status apierrors.APIStatus
@@ -183,7 +183,7 @@ func (s *stay) nameOf(leaf *x509.Certificate) string {
 			return name
 		}
 	}
-	if leaf.Subject.CommonName == fakeCertificate {
+	if leaf.Subject.CommonName == fakeCertificate || s.in.shared != nil && leaf.Equal(s.in.shared.DefaultCertificate()) {
 		return behave.Default
 	}
 	return ""
