@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
@@ -34,9 +35,10 @@ func caseCommand() *cobra.Command {
 
 // caseRunOptions contains the flags of case run.
 type caseRunOptions struct {
-	out     string
-	subject caseSubject
-	format  format
+	out       string
+	subject   caseSubject
+	installed installedFlags
+	format    format
 }
 
 func caseRunCommand() *cobra.Command {
@@ -52,6 +54,10 @@ controller, and cases with the same ConfigMap run on it at the same time.
 Writes a folder with the results (result.json), a page (report.html), a summary for
 pull requests (report.md), a report for CI systems (junit.xml), and the logs of the
 controllers.
+
+With --kubeconfig and --url, the cases run on a controller that is installed already,
+in a cluster that others may use: with namespaces and pods of their own, which are
+removed at the end, also after Ctrl-C (docs/cases.md).
 Exit codes: 0 every case passed, differs as it admits, or was skipped, 1 one failed, 2
 the cases could not be run, 3 one is void (its line says why), 130 interrupted.`,
 		ValidArgsFunction: completeCases,
@@ -59,21 +65,22 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 			if len(args) == 0 {
 				args = []string{caseFolder}
 			}
-			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), cmd.Flags(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/cases-TIME)")
 	o.subject.add(command)
+	o.installed.add(command)
 	o.format.add(command, markdownFormat)
 	return command
 }
 
-func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []string, stdout, stderr io.Writer) error {
 	cases, err := loadCases(paths)
 	if err != nil {
 		return err
 	}
-	d, err := o.subject.driver.open()
+	target, err := o.target(ctx, flags, cases, stderr)
 	if err != nil {
 		return err
 	}
@@ -81,7 +88,8 @@ func (o caseRunOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	document, err := o.subject.run(ctx, d, cases, string(dir), stderr, func(r behave.Result) {
+	target.Dir = string(dir)
+	document, err := target.run(ctx, stderr, func(r behave.Result) {
 		if o.format.chosen == textFormat {
 			_ = casereport.Line(stdout, r) // the report below fails if stdout does
 		}

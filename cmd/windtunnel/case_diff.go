@@ -130,7 +130,9 @@ func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, st
 	if err != nil {
 		return err
 	}
-	document, runErr := o.subject.run(ctx, driver, cases, string(dir), stderr, func(behave.Result) {})
+	target := o.subject.target(driver, cases)
+	target.Dir = string(dir)
+	document, runErr := target.run(ctx, stderr, func(behave.Result) {})
 	d := diff.WithRecorded(document)
 	if err := errors.Join(writeCaseReports(dir, document), writeDiff(string(dir), d)); err != nil {
 		return err

@@ -117,9 +117,10 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 	for _, c := range derived.Cases {
 		byName[o.nameOf(c)] = c
 	}
-	options := o.subject.options(d, asked, logs)
-	options.Recorded = func(c *behave.Case, records []behave.Record) { recorded[c.Name] = byName[c.Name].Complete(records) }
-	results, runErr := o.subject.do(ctx, options, stderr, func(behave.Result) {})
+	target := o.subject.target(d, asked)
+	target.Dir = logs
+	target.Recorded = func(c *behave.Case, records []behave.Record) { recorded[c.Name] = byName[c.Name].Complete(records) }
+	results, runErr := target.do(ctx, stderr, func(behave.Result) {})
 	summary := caseRecording{Subject: o.subject.name(), Took: time.Since(began), NotAsked: derived.Omissions}
 	lost := 0
 	for n, c := range derived.Cases {

@@ -34,8 +34,8 @@ type caseSubject struct {
 func (s *caseSubject) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.IntVar(&s.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
-	flags.BoolVar(&s.bundled, "bundled", false, "--controller or --image is a build of the bundled controller, which may differ from ingress-nginx as docs/compat.md admits")
-	flags.StringToStringVar(&s.flags, "flag", nil, "flags of the controller, without dashes, as NAME=VALUE; those of a case take precedence")
+	flags.BoolVar(&s.bundled, "bundled", false, "the controller is a build of the bundled one, which may differ from ingress-nginx as docs/compat.md admits")
+	flags.StringToStringVar(&s.flags, "flag", nil, "flags of the controller, without dashes, as NAME=VALUE; those of a case take precedence. With --kubeconfig: those that the controller has; cases with others are skipped")
 	s.driver.add(command)
 	s.driver.addController(flags)
 }
@@ -51,31 +51,37 @@ func (s caseSubject) name() string {
 	return "bundled controller"
 }
 
-// options returns how cases are run, with the folder for logs.
-func (s caseSubject) options(d driver.Driver, cases []*behave.Case, dir string) caserun.Options {
+// caseTarget is what cases run on.
+type caseTarget struct {
+	caserun.Options        // without Dir and Done
+	name            string // of the controller, for reports
+}
+
+// target returns the controllers that a run of cases starts.
+func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	flags := map[string]string{"sync-rate-limit": "20"}
 	maps.Copy(flags, s.flags)
 	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
-	return caserun.Options{
+	return caseTarget{caserun.Options{
 		Cases: cases, Driver: d,
 		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: flags},
 		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
 		Bundled:   s.bundled || !s.driver.replacesController(), Has: fulfils(),
-		Dir: dir, Installations: s.installations,
-	}
+		Installations: s.installations,
+	}, s.name()}
 }
 
 // do runs cases and shows the progress. The error, which is printed as well, says why some could not
 // be run. done is called with each result.
-func (s caseSubject) do(ctx context.Context, o caserun.Options, stderr io.Writer, done func(behave.Result)) ([]behave.Result, error) {
-	progress := showCaseProgress(stderr, len(o.Cases))
-	o.Done = func(r behave.Result) {
-		if o.Recorded != nil && r.Outcome == behave.Failed {
+func (t caseTarget) do(ctx context.Context, stderr io.Writer, done func(behave.Result)) ([]behave.Result, error) {
+	progress := showCaseProgress(stderr, len(t.Cases))
+	t.Done = func(r behave.Result) {
+		if t.Recorded != nil && r.Outcome == behave.Failed {
 			r.Outcome = behave.Passed // what is recorded expects nothing yet
 		}
 		progress.done(r, func() { done(r) })
 	}
-	results, err := caserun.Do(ctx, o)
+	results, err := caserun.Do(ctx, t.Options)
 	progress.end()
 	switch {
 	case ctx.Err() != nil:
@@ -87,8 +93,8 @@ func (s caseSubject) do(ctx context.Context, o caserun.Options, stderr io.Writer
 }
 
 // run runs cases and returns what reports show.
-func (s caseSubject) run(ctx context.Context, d driver.Driver, cases []*behave.Case, dir string, stderr io.Writer, done func(behave.Result)) (casereport.Document, error) {
+func (t caseTarget) run(ctx context.Context, stderr io.Writer, done func(behave.Result)) (casereport.Document, error) {
 	began := time.Now()
-	results, err := s.do(ctx, s.options(d, cases, dir), stderr, done)
-	return casereport.Of(casereport.Run{Subject: s.name(), Driver: d.Name(), Start: began, Took: time.Since(began)}, cases, results), err
+	results, err := t.do(ctx, stderr, done)
+	return casereport.Of(casereport.Run{Subject: t.name, Driver: t.Driver.Name(), Start: began, Took: time.Since(began)}, t.Cases, results), err
 }

@@ -55,7 +55,7 @@ func (f *driverFlags) add(command *cobra.Command) {
 	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: allow controllers without the flag --nginx-root, which write to "+local.HostPaths+" of this machine")
 	flags.StringVar(&f.image, "image", "", "with --driver container or kind: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
-	flags.IntVar(&f.kind.Pool, "pool", 0, "with --driver kind: number of real pods that act as the simulated pods (default: none, listeners on this machine)")
+	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine) or case run --kubeconfig")
 	flags.StringVar(&f.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters under this name; the next run with the same name empties and reuses them")
 	completes(command, "driver", names...)
