@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -274,11 +275,26 @@ func (i *installation) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil || i.config["use-proxy-protocol"] != "true" {
 		return connection, err
 	}
-	header := proxyproto.HeaderProxyFromAddrs(1, connection.LocalAddr(), connection.RemoteAddr())
-	if _, err := header.WriteTo(connection); err != nil {
+	header, err := proxyproto.HeaderProxyFromAddrs(1, connection.LocalAddr(), connection.RemoteAddr()).Format()
+	if err != nil {
 		return nil, errors.Join(err, connection.Close())
 	}
-	return connection, nil
+	return &announced{Conn: connection, header: header}, nil
+}
+
+// announced is a connection that begins with a PROXY header. The header is sent together with the
+// request: an nginx that does not expect one yet answers it with 400 at once, and an answer before
+// the request confuses HTTP clients.
+type announced struct {
+	net.Conn
+	header []byte // nil once it is sent
+}
+
+func (c *announced) Write(b []byte) (int, error) {
+	header := c.header
+	c.header = nil
+	n, err := c.Conn.Write(slices.Concat(header, b))
+	return max(0, n-len(header)), err
 }
 
 // ask sends a request to the sentinel and returns the pod that answers.
