@@ -77,6 +77,12 @@ func (l located) ModSecurity() string {
 	return modSecurityOf(l.All.Cfg, l.Location, l.All.Path)
 }
 
+// StreamsBody reports whether nginx passes the bodies of requests on while it receives them. For
+// gRPC it always does.
+func (l located) StreamsBody() bool {
+	return l.Module() == "grpc" || l.Location.Proxy.RequestBuffering == "off"
+}
+
 // NextUpstream returns the conditions under which nginx tries the next pod. FastCGI does not
 // support http_502 and http_504.
 func (l located) NextUpstream() string {
@@ -289,6 +295,13 @@ func (s served) AppRoot() string {
 		return ""
 	}
 	return s.Second.Locations[i].Rewrite.AppRoot
+}
+
+// StreamsBody reports whether a location of the server does; see located.StreamsBody.
+func (s served) StreamsBody() bool {
+	return slices.ContainsFunc(s.Second.Locations, func(l *model.Location) bool {
+		return located{All: s.First, Server: s.Second, Location: l}.StreamsBody()
+	})
 }
 
 // ErrorPass returns the directive that passes a request with an error to an upstream.
