@@ -18,14 +18,15 @@ func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"it works":             {"http {\nserver {\n{{ if .Cfg.UseHTTP2 }}http2 on;{{ end }}\n}\n}\n", ""},
 		"it does not render":   {"http {\n{{ .Cfg.NoSuchKey }}\n}\n", "--nginx-template: my.tmpl:2:7: "},
-		"stream-lua":           {"stream {\nserver {\n  preread_by_lua_block {\n  }\n}\n}\n", "--nginx-template: my.tmpl:3: preread_by_lua_block: nginx has no module stream_lua"},
-		"written by an action": {"stream {\n{{ print \"lua_add_variable $a;\" }}\n}\n", "--nginx-template: my.tmpl: lua_add_variable: "},
+		"stream-lua":           {"stream {\nserver {\n  preread_by_lua_block {\n  }\n}\n}\n", ""},
+		"digest":               {"http {\nserver {\n  auth_digest off;\n}\n}\n", "--nginx-template: my.tmpl:3: auth_digest: nginx has no module http_auth_digest"},
+		"written by an action": {"http {\n{{ print \"auth_digest off;\" }}\n}\n", "--nginx-template: my.tmpl: auth_digest: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if program.Has("stream_lua") && strings.Contains(test.want, "stream_lua") {
-				t.Skip("this nginx has stream-lua")
+			if program.Has("http_auth_digest") && strings.Contains(test.want, "auth_digest") {
+				t.Skip("this nginx has the module for digest authentication")
 			}
-			opts := options.Options{Config: options.Defaults(1, false), Ports: options.DefaultPorts, Root: t.TempDir(), DynamicConfiguration: true}
+			opts := options.Options{Config: options.Defaults(1, false), Ports: options.DefaultPorts, Root: t.TempDir(), DynamicConfiguration: true, Stream: streamOf(program)}
 			if err := os.MkdirAll(opts.Path("/etc/nginx"), 0o755); err != nil {
 				t.Fatal(err)
 			}

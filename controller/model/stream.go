@@ -47,7 +47,7 @@ func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1
 	case len(config.Data) > 0 && b.options.Stream == options.NoStream:
 		b.findConfigMap(configMap, "", "nginx has no stream module (in Debian: libnginx-mod-stream); no %s port is served", protocol)
 		return nil
-	case len(config.Data) > 0 && b.options.DynamicConfiguration && b.options.Stream == options.PlainStream:
+	case len(config.Data) > 0 && b.options.DynamicConfiguration && b.options.Stream == options.PlainStream && !b.options.ForeignTemplate:
 		b.findConfigMap(configMap, "", "nginx has no stream-lua; each change of a %s service's endpoints causes a reload", protocol)
 	}
 	var services []L4Service

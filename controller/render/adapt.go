@@ -11,8 +11,10 @@ import (
 
 // adapt changes the output of a user's template, which is written for ingress-nginx's image, so
 // that it works on this machine. It moves the image's paths below the root, loads the modules that
-// the image's nginx has linked in, and removes a directive that nginx before 1.25.1 does not know.
+// the image's nginx has linked in, removes a directive that nginx before 1.25.1 does not know, and
+// leaves out what needs stream-lua if nginx lacks it.
 func adapt(conf []byte, in Input) []byte {
+	conf, _ = withoutStreamLua(conf, in.Options.Stream)
 	var out bytes.Buffer
 	loaded := make(map[string]bool)
 	for line := range bytes.Lines(conf) {

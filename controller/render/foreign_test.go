@@ -12,6 +12,8 @@ import (
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
 )
 
@@ -100,7 +102,7 @@ func TestTheForeignTemplateUsesTheWholeDataModel(t *testing.T) {
 // features.
 func TestAForeignTemplate(t *testing.T) {
 	in, program := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true", "use-http2": "false"})
-	in.Template = foreign(t)
+	in.Template, in.Options.Stream = foreign(t), streamOf(program)
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter", "stream"} {
 		files, err := program.Load(name)
 		if err != nil {
@@ -115,6 +117,14 @@ func TestAForeignTemplate(t *testing.T) {
 	// The same with HTTP/2, which is a parameter of listen in older versions of nginx.
 	in.Options.Config.UseHTTP2 = true
 	taken(t, m, in, program)
+}
+
+// streamOf returns what nginx can do with TCP and UDP.
+func streamOf(program *nginx.Nginx) options.Stream {
+	if program.Has("stream_lua") {
+		return options.LuaStream
+	}
+	return options.PlainStream
 }
 
 // borrow copies files of nginx's distribution.
@@ -213,6 +223,7 @@ func everything(in render.Input) *model.Model {
 
 func TestAForeignTemplateFitsIntoItsRoot(t *testing.T) {
 	in := input()
+	in.Options.Stream = options.LuaStream
 	in.Modules, in.ModulesPath = []string{"/usr/lib/nginx/modules/ngx_http_lua_module.so", "/usr/lib/nginx/modules/ngx_stream_module.so"}, "/usr/lib/nginx/modules"
 	var err error
 	in.Template, err = render.Parse("t", []byte(`load_module /etc/nginx/modules/ngx_stream_module.so;
@@ -267,7 +278,8 @@ func TestOurTemplateAsAUserTemplate(t *testing.T) {
 		"in its own folder": func(in *render.Input) { in.Options.Root = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			in, _ := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true"})
+			in, program := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true"})
+			in.Options.Stream = streamOf(program)
 			change(&in)
 			m := everything(in)
 			want, err := render.Render(m, in)

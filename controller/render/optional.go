@@ -98,7 +98,7 @@ func Findings(m *model.Model, in Input) []model.Finding {
 			findings = append(findings, model.Finding{Object: object, Reason: reason})
 		}
 	}
-	return append(findings, firewallFindings(m, in)...)
+	return slices.Concat(findings, firewallFindings(m, in), streamFindings(m, in))
 }
 
 // askers returns the ingresses with a location for which by returns true.
