@@ -2,11 +2,13 @@ package controller_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"testing"
 	"testing/fstest"
 
 	"windtunnel.dev/controller"
+	"windtunnel.dev/lua"
 )
 
 // theirLua is Lua code that implements the entry scripts and the wire format, and none of our own
@@ -14,7 +16,16 @@ import (
 var theirLua = func() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
-		"ngx_conf_init.lua":                  `cjson = require("cjson.safe")`,
+		"ngx_conf_init.lua": `
+cjson = require("cjson.safe")
+local file = io.open("/etc/nginx/lua/cfg.json", "r") -- below the root
+config = cjson.decode(file:read("*a"))
+file:close()
+for _, name in ipairs({"cookie", "http", "ipmatcher", "lock", "lrucache", "dns.resolver", "string"}) do
+  require("resty." .. name)
+end
+require("resty.roundrobin").theirs = "yes"`,
+		"fallback/resty/roundrobin.lua":      `return {}`,
 		"ngx_conf_init_worker.lua":           ``,
 		"ngx_conf_init_stream.lua":           ``,
 		"nginx/ngx_conf_init_tcp_udp.lua":    ``,
@@ -22,7 +33,7 @@ var theirLua = func() fstest.MapFS {
 		"nginx/ngx_rewrite.lua":              ``,
 		"nginx/ngx_conf_log.lua":             ``,
 		"nginx/ngx_conf_log_block.lua":       ``,
-		"nginx/ngx_conf_srv_hdr_filter.lua":  `ngx.header["X-Lua"] = "theirs"`,
+		"nginx/ngx_conf_srv_hdr_filter.lua":  `ngx.header["X-Lua"] = "theirs " .. config.listen_ports.status_port .. require("resty.roundrobin").theirs`,
 		"nginx/ngx_conf_rewrite_auth.lua":    ``,
 		"nginx/ngx_conf_content_tcp_udp.lua": ``,
 		"nginx/ngx_conf_is_dynamic_lb_initialized.lua": `
@@ -49,12 +60,18 @@ end`,
 	return files
 }()
 
-// The controller works with Lua code that lacks our own extensions.
+// The controller works with Lua code that lacks our own extensions, reads cfg.json at ingress-nginx's
+// path, and requires libraries that nginx's package lacks.
 func TestUsersOwnLua(t *testing.T) {
 	t.Parallel()
 	one := pod(t, "127.0.43.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.Lua = theirLua
+		var err error
+		c.LuaFallback, err = fs.Sub(lua.FS, "fallback")
+		if err != nil {
+			t.Fatal(err)
+		}
 		c.Options.BackendsPush, c.Options.BackendsDelta, c.Options.ReportWorkers = true, true, true
 	}, func(r *running) { r.others(20); r.service(one) })
 	r.log.next("ready")
@@ -70,7 +87,7 @@ func TestUsersOwnLua(t *testing.T) {
 	response, err := http.DefaultClient.Do(request)
 	r.must(err)
 	response.Body.Close()
-	if got := response.Header.Get("X-Lua"); got != "theirs" {
+	if got := response.Header.Get("X-Lua"); got != fmt.Sprintf("theirs %dyes", r.ports.Status) {
 		t.Errorf("X-Lua is %q: their header filter did not run", got)
 	}
 }

@@ -26,11 +26,10 @@ func prepare(c *Config) (compile.Input, error) {
 	if err := files.Make(); err != nil {
 		return compile.Input{}, err
 	}
-	if c.Lua != nil {
-		if err := apply.Copy(files.Lua(), c.Lua); err != nil {
-			return compile.Input{}, fmt.Errorf("writing the Lua code for nginx: %w", err)
-		}
+	if err := writeLua(*c); err != nil {
+		return compile.Input{}, fmt.Errorf("writing the Lua code for nginx: %w", err)
 	}
+	c.Options.ForeignLua = c.LuaFallback != nil
 	c.Options.Stream = streamOf(c.Nginx)
 	c.Options.ForeignTemplate = c.Template != nil
 	modules, err := c.Nginx.Load(modulesFor(c.Options, c.Nginx)...)

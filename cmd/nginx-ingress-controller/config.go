@@ -85,6 +85,7 @@ func (f *flags) fixed(log *slog.Logger, stderr io.Writer) controller.Config {
 	return controller.Config{
 		ConfigMap:         types.NamespacedName(f.configMap),
 		TemplateFile:      f.template,
+		LuaFallback:       f.luaFallback(),
 		CompleteChains:    f.tls.completeChains,
 		NginxDebug:        klog.V(5).Enabled(), // as in ingress-nginx
 		SyncRate:          f.syncRate,
@@ -238,6 +239,18 @@ func (f *flags) luaCode(root string) (fs.FS, error) {
 		return nil, nil
 	}
 	return os.DirFS(dir), nil
+}
+
+// luaFallback returns our substitutes for third-party libraries if --lua-dir is set.
+func (f *flags) luaFallback() fs.FS {
+	if f.luaDir == "" {
+		return nil
+	}
+	modules, err := fs.Sub(lua.FS, "fallback")
+	if err != nil {
+		panic(err) // cannot happen: the folder is embedded
+	}
+	return modules
 }
 
 func splitName(text string) (types.NamespacedName, error) {

@@ -7,6 +7,7 @@ package options
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,8 @@ type Options struct {
 	// ForeignTemplate is true if a user's template is rendered. Such a template may define
 	// variables that ours does not have.
 	ForeignTemplate bool
+	// ForeignLua is true if nginx runs Lua code that is not ours.
+	ForeignLua bool
 	// DefaultCertificate is served for hosts without a certificate of their own, unless the Secret
 	// DefaultSSLCertificate contains another certificate. If DefaultSSLCertificate is empty, there
 	// is no such Secret.
@@ -119,3 +122,29 @@ func (o Options) Path(file string) string {
 	}
 	return file
 }
+
+// absolutePath matches absolute paths.
+var absolutePath = regexp.MustCompile(`(?:^|[^\w./-])/[\w./?*-]*`)
+
+// Rebase moves the paths of ingress-nginx's image in a text below the root; see Path.
+func (o Options) Rebase(text string) string {
+	if o.Root == "" {
+		return text
+	}
+	return absolutePath.ReplaceAllStringFunc(text, func(found string) string {
+		start := strings.IndexByte(found, '/')
+		file := found[start:]
+		if file == o.Root || strings.HasPrefix(file, o.Root+"/") {
+			return found // already below the root: a value from the template's data
+		}
+		moved := o.Path(file)
+		if moved != file && strings.HasSuffix(file, "/") {
+			moved += "/"
+		}
+		return found[:start] + moved
+	})
+}
+
+// LuaFallback returns the pattern, for Lua's search path, of our substitutes for third-party
+// libraries. Our Lua code appends it itself.
+func (o Options) LuaFallback() string { return o.Path("/etc/nginx/lua/fallback") + "/?.lua" }

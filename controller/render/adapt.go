@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strings"
 
 	"windtunnel.dev/controller/options"
@@ -22,6 +21,8 @@ func adapt(conf []byte, in Input) []byte {
 		switch word, value := directive(text); {
 		case word == "http2" && !in.HTTP2Directive:
 			continue // it is a parameter of listen; see buildHTTPSListener
+		case word == "lua_package_path" && in.Options.ForeignLua:
+			text = withLuaFallback(in.Options.Rebase(text), in.Options)
 		case word == "load_module":
 			file := strings.Trim(value, `"'`)
 			if rest, ok := strings.CutPrefix(file, imageModules); ok && in.ModulesPath != "" {
@@ -29,11 +30,25 @@ func adapt(conf []byte, in Input) []byte {
 			}
 			loaded[path.Base(file)] = true
 		case !aboutRequests[word]:
-			text = rebase(text, in.Options)
+			text = in.Options.Rebase(text)
 		}
 		out.WriteString(text)
 	}
 	return append(loadLines(in.Modules, loaded), out.Bytes()...)
+}
+
+// withLuaFallback appends the folder of our substitutes for libraries to a lua_package_path line.
+func withLuaFallback(line string, opts options.Options) string {
+	end := strings.LastIndexByte(line, ';')
+	if end < 0 {
+		return line
+	}
+	value := strings.TrimRight(line[:end], " ")
+	quote := ""
+	if last := len(value) - 1; strings.HasSuffix(value, `"`) || strings.HasSuffix(value, "'") {
+		value, quote = value[:last], value[last:]
+	}
+	return strings.TrimSuffix(value, ";") + ";" + opts.LuaFallback() + quote + line[end:]
 }
 
 // imageModules is the folder of modules in ingress-nginx's image.
@@ -59,25 +74,3 @@ func directive(line string) (word, value string) {
 
 // aboutRequests are the directives that contain paths of requests, not of files.
 var aboutRequests = map[string]bool{"location": true, "set": true, "if": true, "rewrite": true, "return": true, "server_name": true}
-
-// absolutePath matches absolute paths.
-var absolutePath = regexp.MustCompile(`(?:^|[^\w./-])/[\w./?*-]*`)
-
-// rebase moves the paths of the image in a line below the root.
-func rebase(line string, opts options.Options) string {
-	if opts.Root == "" {
-		return line
-	}
-	return absolutePath.ReplaceAllStringFunc(line, func(found string) string {
-		start := strings.IndexByte(found, '/')
-		file := found[start:]
-		if file == opts.Root || strings.HasPrefix(file, opts.Root+"/") {
-			return found // already below the root: a value from the template's data
-		}
-		moved := opts.Path(file)
-		if moved != file && strings.HasSuffix(file, "/") {
-			moved += "/"
-		}
-		return found[:start] + moved
-	})
-}

@@ -221,6 +221,31 @@ func everything(in render.Input) *model.Model {
 	return m
 }
 
+// Lua code that is not ours does not add the folder of substitutes to the search path itself.
+func TestLuaFallbackIsLastInTheSearchPath(t *testing.T) {
+	const folder = "/srv/a/etc/nginx/lua/fallback/?.lua"
+	for text, want := range map[string]string{
+		"": `lua_package_path "/srv/a/etc/nginx/lua/?.lua;;` + folder + `";`,
+		`lua_package_path "/etc/nginx/lua/?.lua;;";`: `lua_package_path "/srv/a/etc/nginx/lua/?.lua;;` + folder + `";`,
+		`lua_package_path '/a/?.lua' ; # theirs`:     `lua_package_path '/a/?.lua;` + folder + `'; # theirs`,
+		`lua_package_path /a/?.lua;`:                 `lua_package_path /a/?.lua;` + folder + `;`,
+	} {
+		got := conf(t, func(in *render.Input) {
+			in.Options.ForeignLua = true
+			var err error
+			if in.Template, err = render.Parse("t", []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if text == "" {
+				in.Template = nil
+			}
+		})
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%.300s\nwant %s", text, got, want)
+		}
+	}
+}
+
 func TestAForeignTemplateFitsIntoItsRoot(t *testing.T) {
 	in := input()
 	in.Options.Stream = options.LuaStream

@@ -73,6 +73,15 @@ type listenPorts struct {
 // Path returns the local path of a file in ingress-nginx's image.
 func (r *root) Path(file string) string { return r.options.Path(file) }
 
+// LuaFallback returns the end of Lua's search path; empty for our Lua code, which completes the path
+// itself.
+func (r *root) LuaFallback() string {
+	if !r.options.ForeignLua {
+		return ""
+	}
+	return r.options.LuaFallback()
+}
+
 // MIMETypes returns the path of nginx's mime.types; empty if there is none.
 func (r *root) MIMETypes() string { return r.in.MIMETypes }
 
