@@ -177,7 +177,7 @@ func effects(victim string, before, after *model.Model) string {
 	}
 	if old, now := primary(victim, before), primary(victim, after); now != nil && !slices.Equal(old.AlternativeBackends, now.AlternativeBackends) {
 		found = append(found, "a share of requests")
-	} else if now != nil && (old.LoadBalance != now.LoadBalance || !reflect.DeepEqual(old.SessionAffinity, now.SessionAffinity)) {
+	} else if now != nil && (old.LoadBalancing != now.LoadBalancing || !reflect.DeepEqual(old.SessionAffinity, now.SessionAffinity)) {
 		found = append(found, "how pods are chosen")
 	}
 	if patterns(was) != patterns(is) {

@@ -155,6 +155,7 @@ func (f *flags) options(root string) options.Options {
 		Ports:                 f.ports,
 		Root:                  root,
 		HealthPath:            f.healthPath,
+		PublishService:        types.NamespacedName(f.status.service),
 
 		AnnotationsPrefix:        f.model.prefix,
 		SkipAnnotationValidation: !f.model.validate,

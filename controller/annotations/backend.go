@@ -16,6 +16,17 @@ type UpstreamHashBy struct {
 	SubsetSize int
 }
 
+// These methods have the names of the fields that templates for ingress-nginx read.
+
+// UpstreamHashBy returns the text whose hash chooses a pod.
+func (u UpstreamHashBy) UpstreamHashBy() string { return u.By }
+
+// UpstreamHashBySubset reports whether the hash selects a subset of the pods.
+func (u UpstreamHashBy) UpstreamHashBySubset() bool { return u.Subset }
+
+// UpstreamHashBySubsetSize returns the number of pods in a subset.
+func (u UpstreamHashBy) UpstreamHashBySubsetSize() int { return u.SubsetSize }
+
 const subsetSize = 3
 
 // mostInSubset limits the size of a Lua table. Services rarely have more endpoints.

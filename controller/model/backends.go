@@ -84,7 +84,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	backend := &Backend{
 		Name:           name,
 		Port:           ServicePort(wanted),
-		LoadBalance:    b.loadBalance(ingress),
+		LoadBalancing:  b.loadBalance(ingress),
 		UpstreamHashBy: set.Backend.UpstreamHashBy,
 		NoServer:       set.Canary.Enabled,
 	}

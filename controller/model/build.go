@@ -38,6 +38,7 @@ func (b *builder) build() (*Model, []Finding) {
 		Servers:               b.sortedServers(),
 		RedirectServers:       b.certified(b.redirects()),
 		PassthroughBackends:   b.passthrough,
+		PublishService:        b.Services[opts.PublishService],
 		TCPBackends:           b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
 		UDPBackends:           b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
 		StreamSnippets:        b.streamSnippets(),

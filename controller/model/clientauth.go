@@ -34,6 +34,7 @@ func (b *builder) addClientAuth() {
 			}
 			if err != nil {
 				server.AuthTLSError = err.Error()
+				server.CertificateAuth = CertificateAuth{Secret: set.AuthTLS.Secret, AuthTLSError: err.Error()}
 			} else {
 				server.CertificateAuth = auth
 			}
@@ -60,6 +61,7 @@ func (b *builder) clientAuth(asked annotations.AuthTLS) (CertificateAuth, error)
 		return CertificateAuth{}, fmt.Errorf("Secret %s: %w", name, err)
 	}
 	auth := CertificateAuth{
+		Secret:             asked.Secret,
 		CAFileName:         b.file(sslFolder+fileName("ca", name), secret.CA.PEM),
 		CASHA:              secret.CA.SHA,
 		VerifyClient:       asked.VerifyClient,
@@ -71,6 +73,9 @@ func (b *builder) clientAuth(asked annotations.AuthTLS) (CertificateAuth, error)
 	if secret.Revocations != nil {
 		auth.CRLFileName = b.file(sslFolder+fileName("crl", name), secret.Revocations.PEM)
 		auth.CRLSHA = secret.Revocations.SHA
+	}
+	if secret.Pair != nil && b.options.ForeignTemplate {
+		auth.PemFileName = b.file(sslFolder+fileName("", name), []byte(secret.Pair.PEM))
 	}
 	return auth, nil
 }

@@ -67,14 +67,14 @@ func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.
 
 // closeRoute makes a location answer 503 if its route in the ingress is closed.
 func (b *builder) closeRoute(location *Location, route snapshot.Route) {
-	if closure, ok := b.Closed[location.Ingress]; ok && closure.Routes[route] {
+	if closure, ok := b.Closed[location.Ingress.Ingress]; ok && closure.Routes[route] {
 		location.Denied = &closure.Reason
 	}
 }
 
 // closeIfNameTaken makes a location answer 503 if its backend belongs to another service.
 func (b *builder) closeIfNameTaken(location *Location, wanted *networkingv1.IngressServiceBackend) {
-	if b.isNameTaken(location.Ingress, wanted) {
+	if b.isNameTaken(location.Ingress.Ingress, wanted) {
 		location.Denied = new("its backend would have the same name as another service's")
 	}
 }

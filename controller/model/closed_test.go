@@ -85,8 +85,8 @@ func TestClosedIngresses(t *testing.T) {
 			if got := served(built.Servers[i]); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if backend := built.Backends.Find("demo-web-80"); backend.LoadBalance != "" {
-				t.Errorf("the closed ingress sets load-balance %s for the backend of another ingress", backend.LoadBalance)
+			if backend := built.Backends.Find("demo-web-80"); backend.LoadBalancing != "" {
+				t.Errorf("the closed ingress sets load-balance %s for the backend of another ingress", backend.LoadBalancing)
 			}
 		})
 	}

@@ -135,7 +135,7 @@ func (b *builder) addConfigMaps(location *Location) {
 	if location.Ingress == nil {
 		return
 	}
-	said := b.configMapsOf(location.Ingress)
+	said := b.configMapsOf(location.Ingress.Ingress)
 	if location.Denied == nil {
 		location.Denied = said.denied
 	}

@@ -100,12 +100,12 @@ func readyEndpoints(endpointSlices []*discoveryv1.EndpointSlice, service *corev1
 	slices.SortFunc(all, func(x, y Endpoint) int {
 		return cmp.Or(cmp.Compare(x.Address, y.Address), cmp.Compare(x.Port, y.Port))
 	})
-	return slices.Compact(all)
+	return slices.CompactFunc(all, Endpoint.samePlace)
 }
 
 func appendAddresses(all []Endpoint, endpoint discoveryv1.Endpoint, port int32) []Endpoint {
 	for _, address := range endpoint.Addresses {
-		all = append(all, Endpoint{Address: address, Port: strconv.Itoa(int(port))})
+		all = append(all, Endpoint{Address: address, Port: strconv.Itoa(int(port)), Target: endpoint.TargetRef})
 	}
 	return all
 }

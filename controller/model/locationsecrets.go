@@ -100,6 +100,10 @@ func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 		proxy.CAFileName = b.file(sslFolder+fileName("ca", name), secret.CA.PEM)
 		proxy.CASHA = secret.CA.SHA
 	}
+	if secret.Revocations != nil && b.options.ForeignTemplate {
+		proxy.CRLFileName = b.file(sslFolder+fileName("crl", name), secret.Revocations.PEM)
+		proxy.CRLSHA = secret.Revocations.SHA
+	}
 	if secret.Pair != nil {
 		proxy.PemFileName = b.file(sslFolder+fileName("", name), []byte(secret.Pair.PEM))
 	}

@@ -101,7 +101,7 @@ func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
 				return nil
 			}
-			if !slices.Equal(endpoints, backend.Endpoints) {
+			if !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same) {
 				moved := *backend
 				moved.Endpoints = endpoints
 				next.Backends[i] = &moved

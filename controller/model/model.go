@@ -27,6 +27,7 @@ type Model struct {
 	TCPBackends           []L4Service // sorted by port
 	UDPBackends           []L4Service // sorted by port
 	PassthroughBackends   []PassthroughBackend
+	PublishService        *corev1.Service // that of --publish-service; nil if there is none
 	StreamSnippets        []string
 	DefaultSSLCertificate SSLCert
 	ProxySetHeaders       map[string]string // added to all requests to pods
@@ -43,11 +44,11 @@ type Model struct {
 
 // Backend is a port of a service, with the endpoints that serve it.
 type Backend struct {
-	Name        string
-	Service     *corev1.Service // nil if it does not exist
-	Port        intstr.IntOrString
-	LoadBalance string // empty means round_robin
-	Endpoints   []Endpoint
+	Name          string
+	Service       *corev1.Service // nil if it does not exist
+	Port          intstr.IntOrString
+	LoadBalancing string // empty means round_robin
+	Endpoints     []Endpoint
 
 	SSLPassthrough       bool
 	SessionAffinity      SessionAffinity
@@ -70,6 +71,16 @@ type SessionAffinity struct {
 type Endpoint struct {
 	Address string
 	Port    string
+	Target  *corev1.ObjectReference // the pod; nil if it is not known
+}
+
+// same reports whether two endpoints are equal.
+func (e Endpoint) same(other Endpoint) bool {
+	return e.samePlace(other) && (e.Target == other.Target || e.Target != nil && other.Target != nil && *e.Target == *other.Target)
+}
+
+func (e Endpoint) samePlace(other Endpoint) bool {
+	return e.Address == other.Address && e.Port == other.Port
 }
 
 // HostPort returns the endpoint as nginx writes it, with IPv6 addresses in brackets.
@@ -109,7 +120,7 @@ type Location struct {
 	// IsDefBackend marks the location "/" of a server on which no ingress claims that path.
 	IsDefBackend bool
 	Backend      string
-	Ingress      *networkingv1.Ingress // nil if the location belongs to no ingress
+	Ingress      *Ingress // nil if the location belongs to no ingress
 
 	// Beginning marks a location whose Path is only the beginning of the ingress's path, because
 	// the whole path does not fit into nginx.conf. All requests that begin with it are denied.
@@ -127,6 +138,12 @@ type Location struct {
 	ProxySSL      ProxySSL
 }
 
+// Ingress is an ingress and its annotations.
+type Ingress struct {
+	*networkingv1.Ingress
+	ParsedAnnotations *annotations.Set
+}
+
 // CustomHeaders are headers added to responses.
 type CustomHeaders struct {
 	Headers map[string]string
@@ -136,12 +153,16 @@ type CustomHeaders struct {
 type ProxySSL struct {
 	CAFileName  string
 	CASHA       string
+	CRLFileName string // only for users' templates
+	CRLSHA      string
 	PemFileName string
 	annotations.ProxySSL
 }
 
 // CertificateAuth describes how clients present certificates, and names the files for it.
 type CertificateAuth struct {
+	Secret             string // namespace/name
+	PemFileName        string // of the Secret's certificate, if it has one; only for users' templates
 	CAFileName         string
 	CASHA              string
 	CRLFileName        string
@@ -151,6 +172,7 @@ type CertificateAuth struct {
 	ErrorPage          string
 	MatchCN            string
 	PassCertToUpstream bool
+	AuthTLSError       string // that of the server
 }
 
 // L4Service is a TCP or UDP port of nginx and the service behind it.

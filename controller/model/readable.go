@@ -45,7 +45,7 @@ func (r readable) find(annotation, reason string, args ...any) {
 		return // the value is from the ConfigMap, which package options checks
 	}
 	before := len(r.findings)
-	r.builder.find(r.location.Ingress, r.annotationKey(annotation), reason, args...)
+	r.builder.find(r.location.Ingress.Ingress, r.annotationKey(annotation), reason, args...)
 	if slices.Contains(r.findings[:before], r.findings[before]) {
 		r.builder.findings = r.findings[:before]
 	}

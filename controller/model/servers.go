@@ -93,12 +93,14 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		Backend:  backend,
 		Service:  b.backends[backend].Service,
 		Port:     b.backends[backend].Port,
-		Ingress:  ingress,
 
 		DefaultBackend:             b.fallbackService(ingress),
 		DefaultBackendUpstreamName: DefaultBackendName,
 
 		Location: b.annotations(ingress).Location,
+	}
+	if ingress != nil {
+		location.Ingress = &Ingress{ingress, b.annotations(ingress)}
 	}
 	b.addConfigMaps(location)
 	return location

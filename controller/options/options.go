@@ -63,6 +63,9 @@ type Options struct {
 	// SkipAnnotationValidation accepts values of annotations without validation.
 	SkipAnnotationValidation bool
 
+	// PublishService is the service whose addresses become the status of ingresses; empty: none.
+	PublishService types.NamespacedName
+
 	// HealthPath is the path at which nginx and the controller answer health checks; see Healthz.
 	HealthPath string
 	// DisableExternalNames leaves services of type ExternalName without endpoints.
@@ -74,6 +77,10 @@ type Options struct {
 
 // Healthz returns the path of health checks, /healthz by default.
 func (o Options) Healthz() string { return cmp.Or(o.HealthPath, "/healthz") }
+
+// MonitorMaxBatchSize returns the maximum number of request records that a worker keeps, 10000 by
+// default.
+func (o Options) MonitorMaxBatchSize() int { return cmp.Or(o.MonitorBatchSize, 10000) }
 
 // MetricsSocket is the Unix socket to which nginx sends its request records; see Path.
 const MetricsSocket = "/tmp/nginx/prometheus-nginx.socket"

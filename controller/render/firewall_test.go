@@ -109,7 +109,7 @@ func TestUnavailableFirewall(t *testing.T) {
 // Each ingress with denied locations has a finding.
 func TestUnavailableFirewallIsAFinding(t *testing.T) {
 	in := render.Input{Missing: render.FirewallFiles(), Optional: map[string][]string{"http_modsecurity": nil}}
-	location := &model.Location{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}
+	location := &model.Location{Ingress: &model.Ingress{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}
 	m := &model.Model{Servers: []*model.Server{{Locations: []*model.Location{location}}}}
 	findings := render.Findings(m, in)
 	if len(findings) != 1 || findings[0].Object != "Ingress demo/web" || !strings.Contains(findings[0].Reason, "there is no file /etc/nginx/modsecurity/modsecurity.conf; locations that ask for ModSecurity answer 503") {

@@ -62,7 +62,7 @@ func TestIngressInformation(t *testing.T) {
 	for _, test := range []struct{ host, path, want string }{
 		{"a", "", "root"}, {"a", "/p", "p"}, {"a", "/q", "default"}, {"b", "/p", "default"}, {"_", "/p", "default"},
 	} {
-		if got := getIngressInformation(ingress, test.host, test.path); got.Service != test.want || got.Rule != "web" || got.ServicePort != "80" {
+		if got := getIngressInformation(&model.Ingress{Ingress: ingress}, test.host, test.path); got.Service != test.want || got.Rule != "web" || got.ServicePort != "80" {
 			t.Errorf("%s%s: %+v, want service %s", test.host, test.path, got, test.want)
 		}
 	}

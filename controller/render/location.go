@@ -22,7 +22,7 @@ type information struct {
 
 // getIngressInformation returns the service that an ingress has for a host and path, or else its
 // default backend.
-func getIngressInformation(ingress *networkingv1.Ingress, host, path string) information {
+func getIngressInformation(ingress *model.Ingress, host, path string) information {
 	if path == "" {
 		path = "/"
 	}
@@ -30,7 +30,7 @@ func getIngressInformation(ingress *networkingv1.Ingress, host, path string) inf
 		return information{Path: path}
 	}
 	info := information{Namespace: ingress.Namespace, Rule: ingress.Name, Path: path, Annotations: ingress.Annotations}
-	service := serviceOf(ingress, host, path)
+	service := serviceOf(ingress.Ingress, host, path)
 	if service == nil && ingress.Spec.DefaultBackend != nil {
 		service = ingress.Spec.DefaultBackend.Service
 	}

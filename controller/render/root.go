@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
@@ -21,6 +23,11 @@ type root struct {
 	TCPBackends     []model.L4Service
 	UDPBackends     []model.L4Service
 	StreamSnippets  []string
+
+	PassthroughBackends []model.PassthroughBackend
+	PublishService      *corev1.Service
+	MonitorMaxBatchSize int
+
 	ProxySetHeaders map[string]string // added to requests to pods
 	AddHeaders      map[string]string // added to responses to clients
 
@@ -65,6 +72,18 @@ type cfg struct {
 	NoAuthLocations        string   // separated by commas
 	NoTLSRedirectLocations string   // separated by commas
 }
+
+// These methods have the names that templates for ingress-nginx read.
+
+// LoadBalancing returns the load-balancing algorithm; empty: round_robin.
+func (c *cfg) LoadBalancing() string { return c.LoadBalance }
+
+// WorkerSerialReloads reports whether a reload waits until the workers of the previous one have
+// ended.
+func (c *cfg) WorkerSerialReloads() bool { return c.EnableSerialReloads }
+
+// AllowedResponseHeaders returns the headers that the annotation custom-headers may set.
+func (c *cfg) AllowedResponseHeaders() []string { return c.GlobalAllowedResponseHeaders }
 
 type listenPorts struct {
 	HTTP, HTTPS, Health, Default, SSLProxy int
@@ -141,6 +160,11 @@ func newRoot(m *model.Model, in Input) *root {
 		TCPBackends:     m.TCPBackends,
 		UDPBackends:     m.UDPBackends,
 		StreamSnippets:  m.StreamSnippets,
+
+		PassthroughBackends: m.PassthroughBackends,
+		PublishService:      m.PublishService,
+		MonitorMaxBatchSize: in.Options.MonitorMaxBatchSize(),
+
 		ProxySetHeaders: m.ProxySetHeaders,
 		AddHeaders:      m.AddHeaders,
 

@@ -218,7 +218,7 @@ func plain(in render.Input, path, backend string) *model.Location {
 	ingress.Namespace, ingress.Name = "demo", "web"
 	set, _, _ := annotations.Parse(ingress, in.Options)
 	return &model.Location{
-		Path: path, PathType: new(networkingv1.PathTypePrefix), Backend: backend, Ingress: ingress,
+		Path: path, PathType: new(networkingv1.PathTypePrefix), Backend: backend, Ingress: &model.Ingress{Ingress: ingress, ParsedAnnotations: &set},
 		Location: annotations.Location{Proxy: set.Proxy, Logs: annotations.Logs{Access: true}, EnableGlobalAuth: true},
 	}
 }

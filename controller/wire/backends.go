@@ -124,7 +124,7 @@ func encode(b *model.Backend) ([]byte, error) {
 		SSLPassthrough:        b.SSLPassthrough,
 		SessionAffinityConfig: encodeAffinity(b.SessionAffinity),
 		UpstreamHashByConfig:  hashBy(b.UpstreamHashBy),
-		LoadBalance:           b.LoadBalance,
+		LoadBalance:           b.LoadBalancing,
 		NoServer:              b.NoServer,
 		TrafficShapingPolicy:  encodeCanary(b),
 		AlternativeBackends:   b.AlternativeBackends,
@@ -133,7 +133,7 @@ func encode(b *model.Backend) ([]byte, error) {
 		out.Service = &service{Spec: b.Service.Spec}
 	}
 	for _, e := range b.Endpoints {
-		out.Endpoints = append(out.Endpoints, endpoint(e))
+		out.Endpoints = append(out.Endpoints, endpoint{Address: e.Address, Port: e.Port})
 	}
 	text, err := json.Marshal(out)
 	if err != nil {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -40,9 +39,6 @@ type luaPorts struct {
 	SSLProxy   string `json:"ssl_proxy"`
 }
 
-// monitorBatchMaxSize is ingress-nginx's default. It applies if the options have no value.
-const monitorBatchMaxSize = 10000
-
 // LuaConfig returns the content of lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(opts options.Options) ([]byte, error) {
 	c := opts.Config
@@ -62,7 +58,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		UseProxyProtocol:        c.UseProxyProtocol,
 		EnableOCSP:              c.EnableOCSP,
 		HTTPRedirectCode:        c.HTTPRedirectCode,
-		MonitorBatchMaxSize:     cmp.Or(opts.MonitorBatchSize, monitorBatchMaxSize),
+		MonitorBatchMaxSize:     opts.MonitorMaxBatchSize(),
 		HSTS:                    c.HSTS,
 		HSTSMaxAge:              strconv.Itoa(c.HSTSMaxAge),
 		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,

@@ -33,7 +33,7 @@ func TestBackends(t *testing.T) {
 	}{
 		"with everything": {
 			model.Backend{
-				Name: "a", Service: service, Port: intstr.FromString("http"), LoadBalance: "ewma",
+				Name: "a", Service: service, Port: intstr.FromString("http"), LoadBalancing: "ewma",
 				Endpoints: []model.Endpoint{{Address: "fd00::1", Port: "80"}},
 				SessionAffinity: model.SessionAffinity{
 					Affinity: annotations.Affinity{Type: "cookie", Mode: "persistent", CanaryBehavior: "not on the wire", Cookie: annotations.Cookie{

@@ -51,8 +51,8 @@ func Summary(m *model.Model) string {
 
 func summarizeBackend(text *strings.Builder, b *model.Backend) {
 	note := func(format string, args ...any) { fmt.Fprintf(text, "  "+format+"\n", args...) }
-	if b.LoadBalance != "" {
-		note("load-balance %s", b.LoadBalance)
+	if b.LoadBalancing != "" {
+		note("load-balance %s", b.LoadBalancing)
 	}
 	if h := b.UpstreamHashBy; h.By != "" {
 		note("by hash of %s, subset %t of %d", h.By, h.Subset, h.SubsetSize)
