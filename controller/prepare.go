@@ -36,6 +36,9 @@ func prepare(c *Config) (compile.Input, error) {
 	if err != nil {
 		return compile.Input{}, err
 	}
+	if c.Options.Variables, err = c.Nginx.Variables(options.PossibleVariables(c.Nginx.AtLeast, c.Nginx.Has)); err != nil {
+		return compile.Input{}, err
+	}
 	if c.Options.DefaultCertificate, err = tls.Fake(time.Now()); err != nil {
 		return compile.Input{}, err
 	}

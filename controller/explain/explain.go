@@ -82,6 +82,8 @@ func (o Options) input() compile.Input {
 		Backlog:        511,
 		FileLimit:      65536,
 	}
+	all := func(string) bool { return true }
+	in.Options.Variables, _ = options.PossibleVariables(all, all)
 	in.Options.ForeignTemplate = o.Template != nil
 	for _, module := range render.OptionalModules() {
 		in.Optional[module] = nil

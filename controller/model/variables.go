@@ -40,11 +40,11 @@ var (
 	captured  = regexp.MustCompile(`\(\?P?[<'](\w+)[>']`)
 )
 
-// furtherVariables returns the variables that snippets mention, and may define, and the named
+// furtherVariables returns the variables of this nginx, those that snippets mention, and may define, and the named
 // captures of patterns and wildcard hosts.
 func (b *builder) furtherVariables() map[string]bool {
 	config := b.options.Config
-	further := make(map[string]bool)
+	further := b.options.FurtherVariables()
 	from := func(re *regexp.Regexp, text string) {
 		for _, match := range re.FindAllStringSubmatch(text, -1) {
 			further[match[1]] = true

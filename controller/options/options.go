@@ -26,6 +26,9 @@ type Options struct {
 	// Stream is what nginx supports for TCP and UDP services.
 	Stream Stream
 
+	// Variables are those of PossibleVariables that nginx has.
+	Variables []string
+
 	// DynamicConfiguration sends endpoints to Lua. Without it they are rendered into upstream
 	// blocks, and each change of the endpoints needs a reload.
 	DynamicConfiguration bool

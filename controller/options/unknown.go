@@ -13,7 +13,7 @@ var (
 )
 
 // ofModules are prefixes of variables from optional nginx modules.
-var ofModules = strings.Fields("geoip2_ geoip_ opentelemetry_ otel_ brotli_ modsecurity_ opentracing_ jaeger_ zipkin_ datadog_ secure_link ancient_browser modern_browser msie jwt_ memcached_ slice_range uid_ invalid_referer date_ spdy http2 http3 quic limit_rate_after proxy_internal")
+var ofModules = strings.Fields("geoip2_ geoip_ opentelemetry_ otel_ modsecurity_ opentracing_ jaeger_ zipkin_ datadog_ jwt_")
 
 // ofStream are the variables for TCP and UDP (ngx_stream_core_module and others).
 var ofStream = words(`binary_remote_addr bytes_received bytes_sent connection hostname msec nginx_version pid protocol proxy_protocol_addr
@@ -38,7 +38,7 @@ func (o Options) KeepUsable(defaults Config) (Options, []Problem) {
 		return o, problems
 	}
 	problems = append(problems, o.unreadTracers(defaults)...)
-	defined := make(map[string]bool)
+	defined := o.FurtherVariables()
 	for _, snippet := range o.Config.snippets() {
 		for _, name := range variablesOf(snippet) {
 			defined[name] = true
