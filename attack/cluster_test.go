@@ -145,6 +145,7 @@ func flags(root string) options.Options {
 		Config: options.Defaults(1, false), DynamicConfiguration: true, Root: root, DefaultCertificate: certificate(),
 		DefaultBackendService: types.NamespacedName{}, Stream: options.PlainStream,
 		TCPServices: types.NamespacedName{Namespace: namespace, Name: "tcp-services"},
+		UDPServices: types.NamespacedName{Namespace: namespace, Name: "udp-services"},
 		Ports:       options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254, SSLProxy: 18442},
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/attack"
@@ -129,7 +131,9 @@ func hostileCluster(random *rand.Rand, n int) (c *population, objects int) {
 		}
 		c.secrets = append(c.secrets, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{
 			"auth": []byte(hostile(random, "a:b")), "ca.crt": []byte(hostile(random, "x")), hostile(random, "user"): []byte(hostile(random, "p")),
+			"dhparam.pem": []byte(hostile(random, "x")), "ca.crl": []byte(hostile(random, "x")),
 		}})
+		objects += addNames(random, c, name)
 		c.ingresses = append(c.ingresses, ingress("names-"+name, map[string]string{
 			"custom-headers": namespace + "/" + name, "auth-url": "http://a.example", "auth-proxy-set-headers": name, "fastcgi-params-configmap": name,
 			"backend-protocol": []string{"HTTP", "FCGI", "GRPC"}[i%3], "auth-type": "basic", "auth-secret": name, "auth-secret-type": []string{"auth-file", "auth-map"}[i%2], "service-upstream": "true",
@@ -137,11 +141,51 @@ func hostileCluster(random *rand.Rand, n int) (c *population, objects int) {
 		pathOf(c.ingresses[len(c.ingresses)-1]).Backend.Service.Name = name
 		objects += 5
 	}
-	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("tcp-services"), Data: map[string]string{
-		"9000": namespace + "/web:80", hostile(random, "9001"): namespace + "/web:80", "9002": hostile(random, namespace+"/web:80"), "9003": namespace + "/web:80:" + hostile(random, "PROXY"),
-	}})
+	c.configMaps = append(c.configMaps, hostilePorts(random, c, "tcp-services"), hostilePorts(random, c, "udp-services"))
 	c.config = hostileConfig(random)
-	return c, objects + n + 2
+	return c, objects + n + 3
+}
+
+// addNames adds objects that have hostile names, and ingresses that name them exactly. It returns
+// the number of objects.
+func addNames(random *rand.Rand, c *population, name string) int {
+	service, secret, headers := hostile(random, name), hostile(random, name), hostile(random, name)
+	c.services = append(c.services, &corev1.Service{ObjectMeta: named(service), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
+		{Name: hostile(random, "http"), Port: 80}, {Port: 80, Protocol: corev1.ProtocolUDP},
+	}}})
+	c.slices = append(c.slices, &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: service, Labels: map[string]string{discoveryv1.LabelServiceName: service}},
+		Ports: []discoveryv1.EndpointPort{
+			{Port: new(int32(8080)), Protocol: new(corev1.ProtocolTCP), Name: &c.services[len(c.services)-1].Spec.Ports[0].Name},
+			{Port: new(int32(8080)), Protocol: new(corev1.ProtocolUDP)},
+		},
+		Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.3", hostile(random, "10.0.0.4")}, Zone: new(hostile(random, "z"))}},
+	})
+	pem := []byte(certificate().PEM)
+	c.secrets = append(c.secrets, &corev1.Secret{ObjectMeta: named(secret), Data: map[string][]byte{
+		"ca.crt": pem, "tls.crt": pem, "tls.key": pem, "auth": []byte("a:b"),
+	}})
+	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named(headers), Data: map[string]string{"X-B": "b"}})
+	for i, given := range []map[string]string{
+		{"auth-tls-secret": namespace + "/" + secret, "proxy-ssl-secret": namespace + "/" + secret, "backend-protocol": "HTTPS"},
+		{"auth-type": "basic", "auth-secret": secret, "custom-headers": namespace + "/" + headers, "default-backend": service, "custom-http-errors": "404"},
+		{"auth-url": "http://a.example", "auth-proxy-set-headers": namespace + "/" + headers, "limit-rps": "1"},
+	} {
+		one := ingress(fmt.Sprintf("names-%d-%s", i, name), given)
+		pathOf(one).Backend.Service.Name = service
+		one.Spec.TLS = []networkingv1.IngressTLS{{SecretName: secret}}
+		c.ingresses = append(c.ingresses, one)
+	}
+	return 7
+}
+
+// hostilePorts returns a ConfigMap of TCP or UDP services.
+func hostilePorts(random *rand.Rand, c *population, name string) *corev1.ConfigMap {
+	service := c.services[random.IntN(len(c.services))].Name
+	return &corev1.ConfigMap{ObjectMeta: named(name), Data: map[string]string{
+		"9000": namespace + "/web:80", hostile(random, "9001"): namespace + "/web:80", "9002": hostile(random, namespace+"/web:80"), "9003": namespace + "/web:80:" + hostile(random, "PROXY"),
+		"9004": namespace + "/" + service + ":80", "9005": namespace + "/" + service + ":" + hostile(random, "http"),
+	}}
 }
 
 // hostileConfig returns the data of the controller's ConfigMap, with hostile values and without
@@ -154,6 +198,11 @@ func hostileConfig(random *rand.Rand) map[string]string {
 	}
 	if random.IntN(3) == 0 {
 		maps.Copy(config, turnedOn)
+	}
+	for _, key := range []string{"add-headers", "proxy-set-headers", "ssl-dh-param"} {
+		if random.IntN(2) == 0 {
+			config[key] = namespace + "/hostile-0"
+		}
 	}
 	return config
 }
@@ -220,6 +269,9 @@ func permitted(is func(grammar) bool) bool {
 func benignConf(seed uint64) []node {
 	random := rand.New(rand.NewPCG(seed, 3))
 	c := ready()
+	c.services[0].Spec.Ports = append(c.services[0].Spec.Ports, corev1.ServicePort{Port: 80, Protocol: corev1.ProtocolUDP})
+	c.slices[0].Ports = append(c.slices[0].Ports, discoveryv1.EndpointPort{Port: new(int32(8080)), Protocol: new(corev1.ProtocolUDP)})
+	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("udp-services"), Data: map[string]string{"9000": namespace + "/web:80"}})
 	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("tcp-services"), Data: map[string]string{"9000": namespace + "/web:80:PROXY:PROXY", "9001": namespace + "/web:80", "9002": namespace + "/web:80:PROXY"}})
 	for i := range 60 {
 		given := make(map[string]string)

@@ -100,6 +100,24 @@ func (j judge) culprits(t testing.TB, c *population) (found []*networkingv1.Ingr
 	return found, reasons
 }
 
+// Whatever hostile objects a cluster has, nginx accepts the configuration.
+func TestNginxAcceptsHostileClusters(t *testing.T) {
+	j := newJudge(t)
+	row := attack.Row{Target: "nginx -t", Attack: "hostile Ingresses, ConfigMaps, Secrets and Services", Success: "nginx rejects the configuration"}
+	for seed := range uint64(attack.Times(2, 60)) {
+		random := rand.New(rand.NewPCG(seed, 6))
+		c, objects := hostileCluster(random, 60)
+		maps.DeleteFunc(c.config, func(key, _ string) bool { return key == "bind-address" })
+		j.input.Options.DynamicConfiguration = seed%4 > 0
+		row.Tried += objects
+		if guilty, reasons := j.culprits(t, c); len(guilty) > 0 {
+			row.Landed++
+			t.Errorf("seed %d: %v\n%s", seed, reasons[0], described(guilty[0]))
+		}
+	}
+	attack.Report(t, row)
+}
+
 // If the controller accepts annotations, paths and names, nginx accepts them, too.
 func TestNginxAcceptsAcceptedIngresses(t *testing.T) {
 	const together = 50

@@ -103,8 +103,13 @@ func readyEndpoints(endpointSlices []*discoveryv1.EndpointSlice, service *corev1
 	return slices.CompactFunc(all, Endpoint.samePlace)
 }
 
+// appendAddresses appends the addresses of an endpoint. It leaves out texts that are no IP addresses:
+// Kubernetes rejects them, but other API servers may not, and nginx.conf contains the addresses.
 func appendAddresses(all []Endpoint, endpoint discoveryv1.Endpoint, port int32) []Endpoint {
 	for _, address := range endpoint.Addresses {
+		if parsed, err := netip.ParseAddr(address); err != nil || parsed.Zone() != "" {
+			continue
+		}
 		all = append(all, Endpoint{Address: address, Port: strconv.Itoa(int(port)), Target: endpoint.TargetRef})
 	}
 	return all
