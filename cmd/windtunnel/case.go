@@ -38,6 +38,7 @@ type caseRunOptions struct {
 	out       string
 	subject   caseSubject
 	installed installedFlags
+	live      bool
 	format    format
 }
 
@@ -54,6 +55,9 @@ controller, and cases with the same ConfigMap run on it at the same time.
 Writes a folder with the results (result.json), a page (report.html), a summary for
 pull requests (report.md), a report for CI systems (junit.xml), and the logs of the
 controllers.
+With --live, each case begins without the annotations and ConfigMap keys that it
+covers. Each of them is set on the running controller, and removed again: the answers
+must follow within 10 s. The reports then say which changes needed a reload of nginx.
 
 With --kubeconfig and --url, the cases run on a controller that is installed already,
 in a cluster that others may use: with namespaces and pods of their own, which are
@@ -71,6 +75,7 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/cases-TIME)")
 	o.subject.add(command)
 	o.installed.add(command)
+	command.Flags().BoolVar(&o.live, "live", false, "set what each case covers on the running controller, and remove it again, instead of applying the case as a whole")
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -88,13 +93,14 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	if err != nil {
 		return err
 	}
-	target.Dir = string(dir)
+	target.Dir, target.live = string(dir), o.live
 	document, err := target.run(ctx, stderr, func(r behave.Result) {
-		if o.format.chosen == textFormat {
+		notApplicable := o.live && r.Outcome == behave.Skipped // in the report
+		if o.format.chosen == textFormat && !notApplicable {
 			_ = casereport.Line(stdout, r) // the report below fails if stdout does
 		}
 	})
-	if err := writeCaseReports(dir, document); err != nil {
+	if err := writeCaseReports(dir, document, o.live); err != nil {
 		return err
 	}
 	if err := o.print(stdout, dir, document); err != nil {
@@ -134,15 +140,20 @@ func (o caseRunOptions) print(out io.Writer, dir rundir.Dir, d casereport.Docume
 var caseReports = []struct {
 	name  string
 	write func(io.Writer, casereport.Document) error
+	live  bool // only of a live run
 }{
-	{rundir.Result, casereport.JSON},
-	{rundir.Page, casereport.HTML},
-	{rundir.Markdown, casereport.Markdown},
-	{rundir.JUnit, casereport.JUnit},
+	{rundir.Result, casereport.JSON, false},
+	{rundir.Page, casereport.HTML, false},
+	{rundir.Markdown, casereport.Markdown, false},
+	{rundir.JUnit, casereport.JUnit, false},
+	{"changes.json", casereport.ChangesJSON, true},
 }
 
-func writeCaseReports(dir rundir.Dir, d casereport.Document) error {
+func writeCaseReports(dir rundir.Dir, d casereport.Document, live bool) error {
 	for _, r := range caseReports {
+		if r.live && !live {
+			continue
+		}
 		file, err := os.Create(dir.File(r.name))
 		if err != nil {
 			return err

@@ -134,7 +134,7 @@ func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, st
 	target.Dir = string(dir)
 	document, runErr := target.run(ctx, stderr, func(behave.Result) {})
 	d := diff.WithRecorded(document)
-	if err := errors.Join(writeCaseReports(dir, document), writeDiff(string(dir), d)); err != nil {
+	if err := errors.Join(writeCaseReports(dir, document, false), writeDiff(string(dir), d)); err != nil {
 		return err
 	}
 	if err := diffFormats[o.format.chosen](stdout, d); err != nil {

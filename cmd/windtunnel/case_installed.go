@@ -41,7 +41,7 @@ const defaultPool = 24
 var onlyInstalled = []string{"url", "context", "ingress-class", "has", "config-map", "catch-all", "replicas", "pods", "pool-image"}
 
 // neverInstalled are flags that have no meaning with --kubeconfig.
-var neverInstalled = []string{"driver", "controller", "image", "nginx-binary", "allow-host-paths", "kind-image", "kubeadm", "keep", "installations"}
+var neverInstalled = []string{"driver", "controller", "image", "nginx-binary", "allow-host-paths", "kind-image", "kubeadm", "keep", "installations", "live"}
 
 func (f *installedFlags) add(command *cobra.Command) {
 	flags, o := command.Flags(), &f.options

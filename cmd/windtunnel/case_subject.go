@@ -55,6 +55,7 @@ func (s caseSubject) name() string {
 type caseTarget struct {
 	caserun.Options        // without Dir and Done
 	name            string // of the controller, for reports
+	live            bool   // what cases cover is changed on the running controller
 }
 
 // target returns the controllers that a run of cases starts.
@@ -62,13 +63,13 @@ func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	flags := map[string]string{"sync-rate-limit": "20"}
 	maps.Copy(flags, s.flags)
 	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
-	return caseTarget{caserun.Options{
+	return caseTarget{name: s.name(), Options: caserun.Options{
 		Cases: cases, Driver: d,
 		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: flags},
 		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
 		Bundled:   s.bundled || !s.driver.replacesController(), Has: fulfils(),
 		Installations: s.installations,
-	}, s.name()}
+	}}
 }
 
 // do runs cases and shows the progress. The error, which is printed as well, says why some could not
@@ -81,7 +82,11 @@ func (t caseTarget) do(ctx context.Context, stderr io.Writer, done func(behave.R
 		}
 		progress.done(r, func() { done(r) })
 	}
-	results, err := caserun.Do(ctx, t.Options)
+	do := caserun.Do
+	if t.live {
+		do = caserun.Live
+	}
+	results, err := do(ctx, t.Options)
 	progress.end()
 	switch {
 	case ctx.Err() != nil:

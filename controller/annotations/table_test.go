@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"windtunnel.dev/controller/annotations"
-	"windtunnel.dev/internal/golden"
 )
 
 // testdata/table.txt contains ingress-nginx's annotations, each with its risk, its scope and what
@@ -50,35 +49,4 @@ func TestRowsAreComplete(t *testing.T) {
 			}
 		}
 	}
-}
-
-// docs/annotations.md is generated from the table.
-func TestDocs(t *testing.T) {
-	var page strings.Builder
-	page.WriteString(`# Annotations
-
-These are the annotations of ingress-nginx, with the prefix ` + "`" + annotations.DefaultPrefix + "/`" + `
-(` + "`--annotations-prefix`" + `). An empty value is ignored. Ignored and rejected values become findings and
-Events.
-
-If an annotation has a higher risk than the ConfigMap's ` + "`annotations-risk-level`" + `, the ingress is
-rejected: its previous version stays if that [protects no less](quarantine.md); otherwise its
-requests get 503. Snippets also need ` + "`allow-snippet-annotations`" + `. If several ingresses set an
-annotation with the scope server or backend, the oldest ingress wins.
-
-*A test writes this page from the tables in ` + "`controller/annotations`" + `.*
-`)
-	for _, family := range annotations.Families() {
-		fmt.Fprintf(&page, "\n## %s%s\n\n| annotation | what it does | value | scope | risk | if the value is invalid |\n|---|---|---|---|---|---|\n",
-			strings.ToUpper(family.Name[:1]), family.Name[1:])
-		for _, key := range family.Keys {
-			names := "`" + strings.Join(append([]string{key.Name}, key.Aliases...), "`, `") + "`"
-			fmt.Fprintf(&page, "| %s | %s | %s | %s | %v | %v |\n", names, cell(key.Doc), cell(key.Want.Text), key.Scope, key.Risk, key.Bad)
-		}
-	}
-	golden.Check(t, "../../docs/annotations.md", []byte(page.String()))
-}
-
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;").Replace(text)
 }

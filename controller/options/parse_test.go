@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"windtunnel.dev/controller/options"
-	"windtunnel.dev/internal/golden"
 )
 
 func TestEmptyConfigMapGivesTheDefaults(t *testing.T) {
@@ -282,22 +281,6 @@ func TestEveryKeySaysWhatItProtects(t *testing.T) {
 			t.Errorf("%s: the tag protects is %q: does an earlier value protect less?", key.Name, key.Protects)
 		}
 	}
-}
-
-// TestDocs checks that docs/configmap.md matches the table, or rewrites it from the table.
-func TestDocs(t *testing.T) {
-	var page strings.Builder
-	page.WriteString("# The ConfigMap\n\nThe keys are those of ingress-nginx (`--configmap`). Invalid values and unknown keys become findings\n" +
-		"and Events, and the default applies. The items of lists are separated by commas. *A test writes this\n" +
-		"page from the table in `controller/options`.*\n\n| key | type | default | what it does |\n|---|---|---|---|\n")
-	for _, key := range options.Keys() {
-		shown := ""
-		if key.Default != "" {
-			shown = "`" + strings.ReplaceAll(key.Default, "|", `\|`) + "`"
-		}
-		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", key.Name, key.Type, shown, strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(key.Doc))
-	}
-	golden.Check(t, "../../docs/configmap.md", []byte(page.String()))
 }
 
 // free are the types whose values may have several lines: text that is put into nginx.conf

@@ -46,6 +46,8 @@ type Spec struct {
 	Summary string `yaml:"summary" jsonschema:"required"`
 	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. The suffix =default marks one that the case does not set, because it shows the default.
 	Covers []string `yaml:"covers,omitempty"`
+	// Those annotations in covers that make the controller reject the ingress. Set on a running controller, they change nothing, because the earlier version of the ingress stays.
+	Earlier []string `yaml:"earlier,omitempty"`
 	// The row of docs/compat.md that admits that the bundled controller differs from ingress-nginx here: compat.md#ROW. Expectations hold for ingress-nginx; those in bundled replace them for the bundled controller.
 	Differs string `yaml:"differs,omitempty"`
 	// What nginx or the machine must have, such as module/http_modsecurity, ipv6. Where it is missing, the case is skipped with this reason.

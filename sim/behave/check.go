@@ -37,6 +37,7 @@ func check(c *Case, at specfile.Position, manifests []*yaml.Node, known Known, f
 	specfile.CheckRepeated(c.Manifests, found)
 	ch.settings()
 	ch.covers()
+	ch.earlier()
 	ch.differs()
 	ch.pods()
 	ch.certificates()
@@ -225,6 +226,15 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 		return false, "", false
 	}
 	return used, where, true
+}
+
+// earlier checks that what makes the controller reject an ingress is among what the case covers.
+func (c *checker) earlier() {
+	for i, text := range c.Earlier {
+		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Covers, text) {
+			c.addProblem("earlier: "+text+" is no annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
+		}
+	}
 }
 
 func (c *checker) annotates(name string) bool {

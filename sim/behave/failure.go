@@ -8,16 +8,26 @@ import (
 
 // Failure is an expectation that does not hold.
 type Failure struct {
-	File    string   `json:"file"`
-	Line    int      `json:"line"`             // of the step, from 1
-	Step    string   `json:"step"`             // the request line or the change
-	Answer  int      `json:"answer,omitempty"` // the first of several answers for which it does not hold, from 1; 0 for the step as a whole
-	Answers int      `json:"answers,omitempty"`
-	Others  int      `json:"others,omitempty"` // how many further answers it does not hold for
-	Field   string   `json:"field"`
-	Got     string   `json:"got"`
-	Want    string   `json:"want"`
-	About   []string `json:"about,omitempty"` // what the step asks about
+	// The file of the case.
+	File string `json:"file"`
+	// The line of the step, from 1.
+	Line int `json:"line"`
+	// The request line or the change.
+	Step string `json:"step"`
+	// The first of several answers for which it does not hold, from 1. Absent for the step as a whole.
+	Answer int `json:"answer,omitempty"`
+	// The number of answers.
+	Answers int `json:"answers,omitempty"`
+	// For how many further answers it does not hold.
+	Others int `json:"others,omitempty"`
+	// What was compared: status, header Location.
+	Field string `json:"field"`
+	// What came.
+	Got string `json:"got"`
+	// What was wanted.
+	Want string `json:"want"`
+	// What the step asks about: annotation/NAME, config/KEY, flag/NAME, field/NAME.
+	About []string `json:"about,omitempty"`
 }
 
 // Error returns one line, such as

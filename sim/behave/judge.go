@@ -221,6 +221,16 @@ func (l Lines) count() Count {
 	return *l.Count
 }
 
+// Lacks reports whether the condition needs further lines. That of nil does not.
+func (l *Lines) Lacks(lines []string) bool {
+	if l == nil {
+		return false
+	}
+	matching, err := l.matching(lines)
+	least := l.count().Min
+	return err == nil && least != nil && matching < *least
+}
+
 // Settled reports whether further lines cannot change whether the condition holds. The condition of
 // nil is settled.
 func (l *Lines) Settled(lines []string) bool {

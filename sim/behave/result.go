@@ -25,12 +25,19 @@ func (o Outcome) Bad() bool { return o == Failed || o == NoLonger || o == Void }
 
 // Result is the outcome of a case.
 type Result struct {
-	Case     string    `json:"case"`
-	File     string    `json:"file"`
-	Outcome  Outcome   `json:"outcome"`
-	Reason   string    `json:"reason,omitempty"` // why it was skipped or is void; of a difference, the row that admits it
+	// The name of the case: its folder and file, without the extension.
+	Case string `json:"case"`
+	// The file of the case.
+	File string `json:"file"`
+	// How the case ended: passed, failed, skipped, differs, no-longer or void.
+	Outcome Outcome `json:"outcome"`
+	// Why it was skipped or is void; of a difference, the row of docs/compat.md that admits it.
+	Reason string `json:"reason,omitempty"`
+	// The expectations that do not hold.
 	Failures []Failure `json:"failures,omitempty"`
-	// Took is how long the steps of the case took, in nanoseconds.
+	// What a live run found, for each annotation and ConfigMap key that the case covers.
+	Live []LiveChange `json:"live,omitempty"`
+	// How long the steps of the case took, in nanoseconds.
 	Took time.Duration `json:"took,omitempty"`
 }
 
@@ -59,10 +66,10 @@ func Conclude(c *Case, records []Record, bundled bool) Result {
 		}
 	}
 	result := Result{Case: c.Name, File: c.File, Outcome: Passed}
-	found := judgeAll(c, records, bundled)
+	found := JudgeAll(c, records, bundled)
 	differs := bundled && c.Differs != ""
 	if differs {
-		upstream := judgeAll(c, records, false)
+		upstream := JudgeAll(c, records, false)
 		if len(upstream.Failures)+len(upstream.Unknown) == 0 {
 			result.Outcome, result.Failures = NoLonger, []Failure{noLonger(c)}
 			return result
@@ -79,7 +86,8 @@ func Conclude(c *Case, records []Record, bundled bool) Result {
 	return result
 }
 
-func judgeAll(c *Case, records []Record, bundled bool) Judgement {
+// JudgeAll judges all steps of a case. records has one record for each step, in order.
+func JudgeAll(c *Case, records []Record, bundled bool) Judgement {
 	var all Judgement
 	for i, step := range c.Steps {
 		var found Judgement

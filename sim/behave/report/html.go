@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/behave"
@@ -19,8 +20,10 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"seconds": report.Seconds,
 	"plural":  plural.Of,
 	"badge":   badge,
+	"seen":    seenIn,
+	"blank":   func(n int) string { return cell(n, func(shown string) string { return shown }) },
 	"number": func(counts Counts, outcome behave.Outcome) string {
-		return cell(counts[outcome], func(n string) string { return n })
+		return cell(counts[outcome], func(shown string) string { return shown })
 	},
 }).ParseFS(pageFile, "page.html"))
 
@@ -42,7 +45,10 @@ func HTML(w io.Writer, d Document) error {
 		"Outcomes": d.Outcomes.present(),
 		"Topics":   d.topics(),
 		"Covered":  d.covered(),
-		"Notable":  d.notable(),
+		"Changes":  Changes(d.Cases),
+		"LiveNote": liveNote,
+		"Bad":      slices.DeleteFunc(d.notable(), func(c Case) bool { return !c.Outcome.Bad() }),
+		"Others":   slices.DeleteFunc(d.notable(), func(c Case) bool { return c.Outcome.Bad() }),
 	})
 	if err != nil {
 		return fmt.Errorf("writing the page: %w", err)

@@ -22,6 +22,9 @@ func Markdown(w io.Writer, d Document) error {
 	if others := markdownOthers(d); others != "" {
 		parts = append(parts, others)
 	}
+	if live := markdownLive(Changes(d.Cases)); live != "" {
+		parts = append(parts, live)
+	}
 	parts = append(parts,
 		"<details><summary>by topic</summary>\n\n"+markdownTopics(d)+"\n\n</details>",
 		fmt.Sprintf("<sub>subject %s, driver %s, %s</sub>", markdown.Text(d.Subject), markdown.Text(d.Driver), report.Seconds(d.Took.Seconds())))

@@ -21,28 +21,39 @@ import (
 // or changes its meaning.
 const Schema = "windtunnel.dev/case-result/v1"
 
-// Run describes what was run.
+// Run describes what was run. docs/case-result.schema.json has the comments of the fields here and
+// below.
 type Run struct {
-	Subject string        `json:"subject"` // the controller: bundled, a path, or an image
-	Driver  string        `json:"driver"`  // where it ran
-	Start   time.Time     `json:"start"`
-	Took    time.Duration `json:"took"` // in nanoseconds
+	// The controller: bundled, a path, or an image.
+	Subject string `json:"subject"`
+	// Where it ran.
+	Driver string `json:"driver"`
+	// When the run began.
+	Start time.Time `json:"start"`
+	// How long the run took, in nanoseconds.
+	Took time.Duration `json:"took"`
 }
 
 // Document is result.json.
 type Document struct {
+	// The version of the format: windtunnel.dev/case-result/v1.
 	Schema string `json:"schema"`
 	Run
-	Outcomes Counts `json:"outcomes"` // the number of cases with each outcome
-	Cases    []Case `json:"cases"`
+	// The number of cases with each outcome.
+	Outcomes Counts `json:"outcomes"`
+	// The cases, by name.
+	Cases []Case `json:"cases"`
 }
 
 // Case is a case with its result.
 type Case struct {
 	behave.Result
-	Topic   string   `json:"topic"` // its folder
-	Summary string   `json:"summary"`
-	Covers  []string `json:"covers"` // as in the case, without suffix: annotation/rewrite-target
+	// Its folder.
+	Topic string `json:"topic"`
+	// What the controller does, in one sentence.
+	Summary string `json:"summary"`
+	// The annotations, ConfigMap keys and flags that it covers: annotation/rewrite-target.
+	Covers []string `json:"covers"`
 }
 
 // Of returns the document for cases and their results, which are in the same order.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -36,8 +37,62 @@ func document() Document {
 	return Of(Run{Subject: "bundled controller", Driver: "local", Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second}, cases, results)
 }
 
+// liveDocument returns a document of live changes: reload, dynamic, either, not shown, and not seen.
+func liveDocument() Document {
+	var cases []*behave.Case
+	var results []behave.Result
+	add := func(name string, r behave.Result) {
+		c := &behave.Case{Name: name, File: "cases/" + name + ".yaml", Spec: behave.Spec{Summary: "what " + name + " does"}}
+		for _, l := range r.Live {
+			c.Covers = append(c.Covers, l.Covers)
+		}
+		r.Case, r.File = name, c.File
+		cases, results = append(cases, c), append(results, r)
+	}
+	seen := func(took time.Duration, reloads int) *behave.Seen {
+		return &behave.Seen{Took: took, Reloads: reloads, Why: []string{"a reason"}}
+	}
+	passed := func(covers string, shown bool, set, removed *behave.Seen) behave.LiveChange {
+		return behave.LiveChange{Covers: covers, Outcome: behave.Passed, Shown: shown, Set: set, Removed: removed}
+	}
+	add("auth/basic", behave.Result{Outcome: behave.Passed, Took: 3 * time.Second, Live: []behave.LiveChange{
+		passed("annotation/auth-type", true, seen(310*time.Millisecond, 1), seen(400*time.Millisecond, 2)),
+		passed("annotation/auth-realm", false, seen(0, 1), seen(0, 0)),
+	}})
+	add("sessions/cookie", behave.Result{Outcome: behave.Passed, Live: []behave.LiveChange{
+		passed("annotation/affinity", true, seen(900*time.Millisecond, 0), seen(1200*time.Millisecond, 0)),
+		passed("annotation/auth-type", true, seen(20*time.Millisecond, 0), seen(0, 0)),
+	}})
+	failures := (&behave.Case{}).Unlike("config/use-gzip is set", "but not seen within 10s", []behave.Failure{{
+		File: "cases/http/gzip.yaml", Line: 7, Step: "GET http://a.example/", Field: "header Content-Encoding", Got: "absent", Want: `"gzip"`,
+	}}, nil)
+	add("http/gzip", behave.Result{Outcome: behave.Failed, Failures: failures, Live: []behave.LiveChange{
+		{Covers: "config/use-gzip", Outcome: behave.Failed, Shown: true, Set: seen(0, 0)},
+		{Covers: "config/gzip-level", Outcome: behave.Skipped, Reason: "the case shows a default"},
+	}})
+	return Of(Run{Subject: "bundled controller", Driver: "local", Took: 83 * time.Second}, cases, results)
+}
+
 // Each format shows the results as its golden file says.
 func TestFormats(t *testing.T) {
+	checkFormats(t, document(), "testdata/")
+}
+
+func TestFormatsOfLiveChanges(t *testing.T) {
+	checkFormats(t, liveDocument(), "testdata/live-")
+	var out bytes.Buffer
+	if err := ChangesJSON(&out, liveDocument()); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/live-changes.json", out.Bytes())
+	var matrix Matrix
+	if err := json.Unmarshal(out.Bytes(), &matrix); err != nil || len(matrix.Changes) != 4 || matrix.Driver != "local" {
+		t.Errorf("%v: %+v", err, matrix)
+	}
+}
+
+func checkFormats(t *testing.T, d Document, prefix string) {
+	t.Helper()
 	for name, write := range map[string]func(io.Writer, Document) error{
 		"result.json": JSON, "report.html": HTML, "report.md": Markdown, "junit.xml": JUnit,
 		"table.txt": func(w io.Writer, d Document) error {
@@ -50,7 +105,7 @@ func TestFormats(t *testing.T) {
 		},
 	} {
 		var out bytes.Buffer
-		if err := write(&out, document()); err != nil {
+		if err := write(&out, d); err != nil {
 			t.Fatal(name, err)
 		}
 		text := out.Bytes()
@@ -59,7 +114,7 @@ func TestFormats(t *testing.T) {
 			_, body, _ := strings.Cut(rest, "</style>")
 			text = []byte(head + body)
 		}
-		golden.Check(t, "testdata/"+name, text)
+		golden.Check(t, prefix+name, text)
 	}
 }
 

@@ -76,7 +76,7 @@ func Table(w io.Writer, d Document) error {
 		}
 		t.AppendRow(line)
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s in %s\n", t.Render(), d.headline(), report.Seconds(d.Took.Seconds()))
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s in %s\n", liveTable(Changes(d.Cases), paint), t.Render(), d.headline(), report.Seconds(d.Took.Seconds()))
 	return err
 }
 

@@ -35,9 +35,20 @@ func (b batch) halves() []batch {
 	return []batch{{b.config, b.cases[:half]}, {b.config, b.cases[half:]}}
 }
 
+// A plan says how cases are divided into batches.
+type plan struct {
+	claims  func(*behave.Case) claims
+	length  func(*behave.Case) time.Duration // about how long the steps of a case take
+	longest time.Duration                    // about how long those of a batch may take
+}
+
+// ordinary is the plan for cases whose steps are performed once. As the cases of a batch run one
+// after another, one with many changes would outlast all others.
+var ordinary = plan{claims: claimsOf, length: lengthOf, longest: 8 * time.Second}
+
 // grouped divides the cases into groups and batches. Groups are in the order of their first case,
 // batches as well.
-func grouped(cases []*behave.Case) []*group {
+func grouped(cases []*behave.Case, by plan) []*group {
 	var groups []*group
 	byFlags := map[string]*group{}
 	taken := map[*group][]*claims{} // what the cases of each batch claim
@@ -50,9 +61,9 @@ func grouped(cases []*behave.Case) []*group {
 			byFlags[flags] = g
 			groups = append(groups, g)
 		}
-		wanted := claimsOf(c)
+		wanted, takes := by.claims(c), by.length(c)
 		i := 0
-		for i < len(g.batches) && (!maps.Equal(g.batches[i].config, c.Config) || taken[g][i].overlaps(wanted) || length[g][i]+lengthOf(c) > longest) {
+		for i < len(g.batches) && (!maps.Equal(g.batches[i].config, c.Config) || taken[g][i].overlaps(wanted) || length[g][i]+takes > by.longest) {
 			i++
 		}
 		if i == len(g.batches) {
@@ -60,16 +71,12 @@ func grouped(cases []*behave.Case) []*group {
 			taken[g] = append(taken[g], &claims{})
 			length[g] = append(length[g], 0)
 		}
-		length[g][i] += lengthOf(c)
+		length[g][i] += takes
 		taken[g][i].add(wanted)
 		g.batches[i].cases = append(g.batches[i].cases, c)
 	}
 	return groups
 }
-
-// longest is about how long the steps of a batch may take: as the cases of a batch run one after
-// another, one with many changes would outlast all others.
-const longest = 8 * time.Second
 
 // lengthOf estimates how long the steps of a case take.
 func lengthOf(c *behave.Case) time.Duration {

@@ -69,7 +69,7 @@ func TestGrouped(t *testing.T) {
 			[]*behave.Case{parse(t, "a", "", "a.example"), parse(t, "b", "", ""), parse(t, "c", "", "c.example")}, "a+c b |",
 		},
 	} {
-		if got := layout(grouped(test.cases)); got != test.want {
+		if got := layout(grouped(test.cases, ordinary)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
@@ -83,14 +83,14 @@ func TestBatchesAreShort(t *testing.T) {
 		c.Steps = append(c.Steps, behave.Step{Apply: "x"}, behave.Step{Delete: "x"})
 		cases = append(cases, c)
 	}
-	g := grouped(cases)[0]
+	g := grouped(cases, ordinary)[0]
 	for _, b := range g.batches {
 		if n := len(b.cases); n < 2 || n > 3 {
 			t.Errorf("a batch has %d cases with two changes each", n)
 		}
 	}
 	cases[0].Steps = slices.Repeat(cases[0].Steps, 20)
-	if got := len(grouped(cases[:1])[0].batches); got != 1 {
+	if got := len(grouped(cases[:1], ordinary)[0].batches); got != 1 {
 		t.Errorf("a long case is in %d batches", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestQueueSharesLargeGroups(t *testing.T) {
 		cases = append(cases, parse(t, fmt.Sprint("large", i), "", "same.example"))
 	}
 	cases = append(cases, parse(t, "small", "  flags: {v: \"2\"}\n", "same.example"))
-	q := newQueue(cases)
+	q := newQueue(grouped(cases, ordinary))
 	large, small := q.groups[0], q.groups[1]
 	for i, want := range []*group{large, large, large, small, nil} {
 		if got := q.claim(); got != want {

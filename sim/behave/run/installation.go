@@ -39,7 +39,9 @@ type installation struct {
 	class    string         // of ingresses that name none
 	workers  *probe.Workers // nil: they cannot be seen
 	dir      string
-	log      *os.File
+	file     *os.File // of the log
+	log      *event.Log
+	whys     whys
 	cancel   context.CancelFunc // ends the probes
 	// reloadsAlways says that changes of endpoints need a reload, too, so that reloads tell nothing.
 	reloadsAlways bool
@@ -76,8 +78,9 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, log: file, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false",
+	i := &installation{instance: instance, dir: dir, file: file, log: log, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false",
 		class: corpus.IngressClass, patience: livePatience, steady: steady}
+	log.Tap(i.whys.see)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, i.close(ctx))
@@ -136,7 +139,7 @@ func (i *installation) close(ctx context.Context) error {
 	if i.workers != nil {
 		<-i.workers.Done()
 	}
-	return errors.Join(i.instance.Stop(ctx), i.syslog.close(), i.log.Close())
+	return errors.Join(i.instance.Stop(ctx), i.syslog.close(), i.log.Close(), i.file.Close())
 }
 
 // put creates or replaces objects, in their order.

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// logPatience is how long to wait for the lines of a request after its answer: nginx writes
-	// them when it has sent the answer.
+	// logPatience is how long to wait after an answer for lines that must not come: nginx writes
+	// the lines of a request when it has sent the answer.
 	logPatience = 300 * time.Millisecond
 	// logQuiet is how long to wait for the lines of earlier requests before a step whose lines
 	// count, if none of them says that it is the last.
@@ -148,14 +148,14 @@ func (l *stepLogs) collect(ctx context.Context) (access, errors []string, err er
 		return nil, nil, nil
 	}
 	for began := time.Now(); ; {
-		late := time.Since(began) > logPatience
+		waited := time.Since(began)
 		if access, err = l.access.more(access); err != nil {
 			return nil, nil, err
 		}
 		if errors, err = l.errors.more(errors); err != nil {
 			return nil, nil, err
 		}
-		if late || l.settled(access, errors) {
+		if waited > patience || waited > logPatience && !l.lacks(access, errors) || l.settled(access, errors) {
 			return access, errors, nil
 		}
 		if err := pause(ctx, logPoll); err != nil {
@@ -168,6 +168,13 @@ func (l *stepLogs) collect(ctx context.Context) (access, errors []string, err er
 func (f *follower) more(before []string) ([]string, error) {
 	lines, err := f.lines()
 	return append(before, slices.DeleteFunc(lines, ofSentinel)...), err
+}
+
+// lacks reports whether lines must still come.
+func (l *stepLogs) lacks(access, errors []string) bool {
+	return slices.ContainsFunc(l.expected, func(e behave.Expect) bool {
+		return e.AccessLog.Lacks(access) || e.ErrorLog.Lacks(errors)
+	})
 }
 
 func (l *stepLogs) settled(access, errors []string) bool {

@@ -3,8 +3,6 @@ package run
 import (
 	"slices"
 	"sync"
-
-	"windtunnel.dev/sim/behave"
 )
 
 // worthwhile is how many batches must wait for each installation of a group before the group gets
@@ -17,7 +15,7 @@ type queue struct {
 	groups []*group
 }
 
-func newQueue(cases []*behave.Case) *queue { return &queue{groups: grouped(cases)} }
+func newQueue(groups []*group) *queue { return &queue{groups: groups} }
 
 // claim returns the group that needs another installation most, or nil if none does. Large groups
 // come first, because the run lasts as long as its last installation.

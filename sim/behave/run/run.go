@@ -37,6 +37,9 @@ type Options struct {
 	Dir string
 	// Installations is how many controllers run at the same time.
 	Installations int
+	// Bound is how long a controller may take in a live run until its answers show a change. Default:
+	// 10 s.
+	Bound time.Duration
 	// Done is called with each result, by one goroutine at a time. It may be nil.
 	Done func(behave.Result)
 	// Recorded is called before Done with what was recorded of a case, if all of its steps could be
@@ -47,7 +50,9 @@ type Options struct {
 // Do runs the cases and returns their results, in the order of the cases. The error says why the run
 // could not continue; cases that were not run are void.
 func Do(ctx context.Context, o Options) ([]behave.Result, error) {
-	r := &runner{Options: o, results: map[*behave.Case]behave.Result{}}
+	results := results{all: map[*behave.Case]behave.Result{}, done: o.Done}
+	r := &runner{Options: o, conclude: results.add}
+	r.perform = func(ctx context.Context, s *stay) behave.Result { return s.run(ctx, o.Bundled) }
 	var able []*behave.Case
 	for _, c := range o.Cases {
 		if reason := r.lacks(c); reason != "" {
@@ -56,30 +61,60 @@ func Do(ctx context.Context, o Options) ([]behave.Result, error) {
 			able = append(able, c)
 		}
 	}
-	r.queue = newQueue(able)
-	r.queue.groups = adapt(r.queue.groups, o.Driver)
-	var jobs errgroup.Group
-	for range max(o.Installations, 1) {
-		jobs.Go(func() error { return r.work(ctx) })
+	err := r.runAll(ctx, adapt(grouped(able, ordinary), o.Driver))
+	return results.of(o.Cases), err
+}
+
+// results are the results of cases so far.
+type results struct {
+	mu   sync.Mutex
+	all  map[*behave.Case]behave.Result
+	done func(behave.Result) // may be nil
+}
+
+func (r *results) add(c *behave.Case, result behave.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[c] = result
+	if r.done != nil {
+		r.done(result)
 	}
-	err := jobs.Wait()
+}
+
+// of returns the results of cases. Those that have none are void.
+func (r *results) of(cases []*behave.Case) []behave.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var all []behave.Result
-	for _, c := range o.Cases {
-		result, ok := r.results[c]
+	for _, c := range cases {
+		result, ok := r.all[c]
 		if !ok {
 			result = behave.Voided(c, "the run ended before")
 		}
 		all = append(all, result)
 	}
-	return all, err
+	return all
 }
 
 type runner struct {
 	Options
-	queue   *queue
-	mu      sync.Mutex
-	opened  int // installations
-	results map[*behave.Case]behave.Result
+	// perform runs a case whose objects are live. conclude gets its result, or that it is void.
+	perform  func(context.Context, *stay) behave.Result
+	conclude func(*behave.Case, behave.Result)
+
+	queue  *queue
+	mu     sync.Mutex
+	opened int // installations
+}
+
+// runAll runs the batches of groups.
+func (r *runner) runAll(ctx context.Context, groups []*group) error {
+	r.queue = newQueue(groups)
+	var jobs errgroup.Group
+	for range max(r.Installations, 1) {
+		jobs.Go(func() error { return r.work(ctx) })
+	}
+	return jobs.Wait()
 }
 
 // lacks returns why a case cannot run, or "".
@@ -93,15 +128,6 @@ func (r *runner) lacks(c *behave.Case) string {
 		}
 	}
 	return ""
-}
-
-func (r *runner) conclude(c *behave.Case, result behave.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.results[c] = result
-	if r.Done != nil {
-		r.Done(result)
-	}
 }
 
 // recorded hands out the records of a case.
@@ -211,9 +237,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 	}
 	config := maps.Clone(b.config)
 	for _, s := range stays {
-		for key, value := range config {
-			config[key] = s.addresses(value)
-		}
+		config = s.located(config)
 	}
 	in.ipv6 = slices.ContainsFunc(b.cases, usesIPv6)
 	if err := in.configure(ctx, config); err != nil {
@@ -238,7 +262,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 			continue
 		}
 		began := time.Now()
-		result := s.run(ctx, r.Bundled)
+		result := r.perform(ctx, s)
 		if ctx.Err() != nil {
 			return nil, nil // what was recorded is not complete
 		}

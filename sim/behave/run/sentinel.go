@@ -25,7 +25,7 @@ import (
 
 const (
 	// livePatience is how long a controller may take to serve a change.
-	livePatience = 30 * time.Second
+	livePatience = 90 * time.Second
 	// steady is how many new connections in a row must show that a change is live, if all of them
 	// reach the same controller.
 	steady = 3

@@ -37,12 +37,13 @@ type stay struct {
 	jars         *ask.Jars
 	records      []behave.Record // one for each step so far
 	backgrounds  []*background
+	patience     time.Duration // how long to wait for what pods must still receive
 }
 
 // enter starts the pods of a case and creates everything that its other objects refer to: the
 // namespaces, the Secrets with certificates, the services and their endpoints.
 func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error) {
-	s := &stay{Case: c, in: in, namespace: Namespace(c), services: map[string]*service{}, ports: map[string]string{}, jars: &ask.Jars{}}
+	s := &stay{Case: c, in: in, namespace: Namespace(c), services: map[string]*service{}, ports: map[string]string{}, jars: &ask.Jars{}, patience: patience}
 	var ok bool
 	if s.fleet, ok = in.instance.Pods().(backend.ScriptedFleet); !ok {
 		return nil, fmt.Errorf("the pods of this driver cannot follow a script")
@@ -209,6 +210,15 @@ func (s *stay) addresses(text string) string {
 		}
 		return name
 	})
+}
+
+// located returns keys of a ConfigMap with addresses in place of the names of the case's services.
+func (s *stay) located(config map[string]string) map[string]string {
+	located := map[string]string{}
+	for key, value := range config {
+		located[key] = s.addresses(value)
+	}
+	return located
 }
 
 // write creates or replaces an object, and remembers to delete it.

@@ -20,9 +20,12 @@ import (
 )
 
 const (
-	// arrival is how long a request may take to arrive at a pod after the client has its answer:
+	// arrival is how long to wait after an answer for requests that must not arrive at other pods:
 	// nginx answers the client before a mirror has received its copy.
 	arrival = 300 * time.Millisecond
+	// patience is how long to wait after an answer for what must arrive at other pods, or must be in
+	// a log. It only elapses if an expectation fails.
+	patience = 5 * time.Second
 	// completion is how long a pod may work on a request after the client has its answer.
 	completion = 5 * time.Second
 )
@@ -213,9 +216,12 @@ func (s *stay) received(ctx context.Context, since int, step behave.Step) ([]bac
 			return nil, err
 		}
 		records = slices.DeleteFunc(records, func(r backend.Received) bool { return !s.owns(r.Service) })
+		longest := time.Duration(0)
+		for _, e := range wanted(step) {
+			longest = max(longest, s.awaits(e, counts(records)))
+		}
 		waited := time.Since(began)
-		more := slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return awaits(e, counts(records)) })
-		if waited > completion || done(records) && (waited > arrival || !more) {
+		if waited > completion || done(records) && waited > longest {
 			return records, nil
 		}
 		select {
@@ -239,15 +245,19 @@ func done(records []backend.Received) bool {
 	return !slices.ContainsFunc(records, func(r backend.Received) bool { return !r.Done })
 }
 
-// awaits reports whether pods may still receive what the step expects, or what it expects that they
-// do not receive.
-func awaits(expect behave.Expect, received map[string]int) bool {
+// awaits returns how long to wait for what pods may still receive: what the step expects, or what it
+// expects that they do not receive.
+func (s *stay) awaits(expect behave.Expect, received map[string]int) time.Duration {
+	longest := time.Duration(0)
 	for service, wanted := range expect.Received {
-		if len(wanted) == 0 || received[service] < len(wanted) {
-			return true
+		switch {
+		case received[service] < len(wanted):
+			longest = max(longest, s.patience)
+		case len(wanted) == 0:
+			longest = max(longest, arrival)
 		}
 	}
-	return false
+	return longest
 }
 
 // counts returns how many requests each service has received.

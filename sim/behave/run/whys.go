@@ -1,0 +1,57 @@
+package run
+
+import (
+	"sync"
+
+	"windtunnel.dev/sim/event"
+)
+
+const (
+	mostWhys    = 3   // of a change that are kept
+	longestWhy  = 120 // characters
+	abbreviated = "…"
+)
+
+// whys are the reasons that a controller gives for what it does, if it reports its syncs.
+type whys struct {
+	mu  sync.Mutex
+	all []string // the first ones since the last reset
+}
+
+// see keeps the reasons of a sync.
+func (w *whys) see(e event.Event) {
+	if e.Sync == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, why := range e.Sync.Why {
+		if len(w.all) < mostWhys {
+			w.all = append(w.all, shortened(why))
+		}
+	}
+}
+
+// any reports whether there is one since the last reset.
+func (w *whys) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all) > 0
+}
+
+// take returns what was kept, and forgets it.
+func (w *whys) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.all
+	w.all = nil
+	return all
+}
+
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= longestWhy {
+		return text
+	}
+	return string(runes[:longestWhy]) + abbreviated
+}
