@@ -66,11 +66,11 @@ func TestPodsOfCases(t *testing.T) {
 func TestStandingControllersHaveOneGroup(t *testing.T) {
 	cases := []*behave.Case{withPods("a", 2), withPods("b", 2), withPods("c", 9), withPods("d", 1), withPods("e", 1)}
 	cases[1].Flags = map[string]string{"v": "2"}
-	own := grouped(cases)
+	own := grouped(cases, ordinary)
 	if got := adapt(own, nil); len(got) != 2 || !slices.Equal(got, own) {
 		t.Errorf("the groups of other drivers change: %v", got)
 	}
-	groups := adapt(grouped(cases), standing(4))
+	groups := adapt(grouped(cases, ordinary), standing(4))
 	if len(groups) != 1 || groups[0].flags != nil {
 		t.Fatalf("%d groups", len(groups))
 	}
@@ -85,7 +85,7 @@ func TestStandingControllersHaveOneGroup(t *testing.T) {
 	if want := []string{"a", "c", "de", "b"}; !slices.Equal(got, want) {
 		t.Errorf("batches %q, want %q", got, want)
 	}
-	if unlimited := adapt(grouped(cases), standing(0)); len(unlimited[0].batches) != 2 {
+	if unlimited := adapt(grouped(cases, ordinary), standing(0)); len(unlimited[0].batches) != 2 {
 		t.Errorf("%d batches without a limit", len(unlimited[0].batches))
 	}
 }
