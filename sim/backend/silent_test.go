@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"net"
 	"testing"
 	"time"
@@ -39,6 +40,6 @@ func TestSilent(t *testing.T) {
 }
 
 func isTimeout(err error) bool {
-	timeout, ok := err.(net.Error)
-	return ok && timeout.Timeout()
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
