@@ -133,7 +133,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil {
 			continue // it has ended in the meantime
 		}
-		if strings.Contains(string(text), work) {
+		if strings.Contains(string(text), work+"/") {
 			ts.Fatalf("left running: %s", strings.ReplaceAll(string(text), "\x00", " "))
 		}
 	}
