@@ -29,7 +29,7 @@ func caseCommand() *cobra.Command {
 		Use:   "case",
 		Short: "Check what a controller does, request by request",
 	}
-	command.AddCommand(caseRunCommand(), caseRecordCommand(), caseDiffCommand())
+	command.AddCommand(caseRunCommand(), caseRecordCommand(), caseDiffCommand(), caseMutateCommand())
 	return command
 }
 

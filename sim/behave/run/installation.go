@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
@@ -58,6 +59,8 @@ type installation struct {
 	seen      int                  // the last record of the fleet that was read
 	config    map[string]string    // its data now
 	ipv6      bool                 // whether nginx listens on IPv6 as well, where the driver restricts it to IPv4
+
+	served func(*behave.Case, []byte) // see Options
 }
 
 // open starts a controller, with the ConfigMap that its driver gives it.
@@ -176,4 +179,20 @@ func (i *installation) generation() int {
 		newest = max(newest, worker.Generation)
 	}
 	return newest
+}
+
+// nginxConf is the path of nginx's configuration.
+const nginxConf = "/etc/nginx/nginx.conf"
+
+// show calls Options.Served with what nginx is configured with now.
+func (i *installation) show(c *behave.Case) error {
+	files, ok := i.instance.(driver.Files)
+	if i.served == nil || !ok || files.FileRoot() == "" {
+		return nil
+	}
+	conf, err := os.ReadFile(filepath.Join(files.FileRoot(), nginxConf))
+	if err == nil {
+		i.served(c, conf)
+	}
+	return err
 }

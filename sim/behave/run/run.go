@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,16 @@ type Options struct {
 	// Recorded is called before Done with what was recorded of a case, if all of its steps could be
 	// performed: one record for each. It is called by one goroutine at a time. It may be nil.
 	Recorded func(*behave.Case, []behave.Record)
+	// Patience is how long the controller may take to serve a change. 0 means 90 s, or longer where a
+	// cluster is shared.
+	Patience time.Duration
+	// Whole says that a batch that cannot be served is void as a whole. Otherwise it is divided, until
+	// the case that is to blame is alone.
+	Whole bool
+	// Served is called with nginx.conf for each case of a batch when its objects are live, and for a
+	// case when a change of its steps is. Installations call it at the same time. It may be nil; where
+	// this process cannot read nginx.conf, it is not called.
+	Served func(c *behave.Case, conf []byte)
 }
 
 // Do runs the cases and returns their results, in the order of the cases. The error says why the run
@@ -167,6 +178,7 @@ func (r *runner) install(ctx context.Context, g *group) error {
 		r.voidAll(ctx, left, fmt.Errorf("the controller did not start: %w", err))
 		return nil
 	}
+	in.patience, in.served = cmp.Or(r.Patience, in.patience), r.Served
 	for broken := false; !broken && ctx.Err() == nil; {
 		b, ok := r.queue.next(g)
 		if !ok {
@@ -175,8 +187,10 @@ func (r *runner) install(ctx context.Context, g *group) error {
 		reason, left := r.batch(ctx, in, &b)
 		switch {
 		case reason == nil || ctx.Err() != nil || len(b.cases) == 0:
-		case len(b.cases) == 1:
-			r.conclude(b.cases[0], behave.Voided(b.cases[0], reason.Error()))
+		case len(b.cases) == 1 || r.Whole:
+			for _, c := range b.cases {
+				r.conclude(c, behave.Voided(c, reason.Error()))
+			}
 		default:
 			r.queue.putBack(g, b.halves())
 		}
@@ -256,6 +270,14 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 	}
 	if err := in.live(ctx, noisy); err != nil {
 		return err, nil
+	}
+	for _, s := range stays {
+		if !slices.Contains(b.cases, s.Case) {
+			continue
+		}
+		if err := in.show(s.Case); err != nil {
+			return err, nil
+		}
 	}
 	for _, s := range stays {
 		if !slices.Contains(b.cases, s.Case) {

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// livePatience is how long a controller may take to serve a change.
+	// livePatience is how long a controller may take to serve a change, by default.
 	livePatience = 90 * time.Second
 	// steady is how many new connections in a row must show that a change is live, if all of them
 	// reach the same controller.

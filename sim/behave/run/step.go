@@ -79,6 +79,9 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 		}
 		err = s.in.live(ctx, how)
 	}
+	if err == nil {
+		err = s.in.show(s.Case)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/version"
+	"windtunnel.dev/lua"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+	"windtunnel.dev/sim/behave/mutate/hunt"
+	caserun "windtunnel.dev/sim/behave/run"
+	"windtunnel.dev/sim/driver/simulated"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/subject"
+)
+
+// mutationsPage is the page with the results, in the folder of -o.
+const mutationsPage = "mutations.md"
+
+// caseMutateOptions contains the flags of case mutate.
+type caseMutateOptions struct {
+	out           string
+	template, lua string
+	kinds         []string
+	only          string
+	sample        int
+	seed          uint64
+	budget        time.Duration
+	reasons       string
+	most          float64
+	installations int
+	driver        driverFlags
+}
+
+func caseMutateCommand() *cobra.Command {
+	o := caseMutateOptions{driver: driverFlags{}}
+	command := &cobra.Command{
+		Use:   "mutate [FILE|FOLDER…]",
+		Short: "Find lines of a template, of Lua code, and settings that no case watches",
+		Long: `Find lines of a template, of Lua code, and settings that no case watches (default: all
+cases in the folder cases).
+
+Makes mutants: it deletes a line of the template of nginx.conf, or changes its value or
+condition; it does the same with the Lua code; and it makes the controller ignore an
+annotation, a ConfigMap key or a flag. It runs the cases under each mutant until one
+fails. A mutant that survives shows what no case watches. A case that kills no mutant
+watches nothing.
+Cases that are likely to notice a mutant run first. Surviving mutants are tried with all
+cases whose nginx.conf has the line. A run with the same --out continues an earlier one.
+Writes a page (mutations.md) and the outcome of each mutant (mutants.jsonl).
+Exit codes: 0 at most --max-survivors percent survive, 1 more do, 2 the mutants could
+not be tried.`,
+		ValidArgsFunction: completeCases,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{caseFolder}
+			}
+			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&o.out, "out", "o", filepath.Join("runs", "mutations"), "folder for the results; with those of an earlier run, continues it")
+	flags.StringVar(&o.template, "template", "", "template to change: a folder with nginx.tmpl, or a file (default: the bundled one)")
+	flags.StringVar(&o.lua, "lua", "", "folder with the Lua code to change (default: the bundled one)")
+	flags.StringSliceVar(&o.kinds, "kind", nil, "kinds of mutants: template, lua, annotation, config, flag (default: all)")
+	flags.StringVar(&o.only, "only", "", "try only mutants whose name contains this text, such as cors.tmpl")
+	flags.IntVar(&o.sample, "sample", 0, "try only so many mutants, chosen at random (default: all)")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order in which mutants are tried, and of the sample")
+	flags.DurationVar(&o.budget, "budget", 0, "end after this time; mutants that are left are untried (default: no limit)")
+	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon, a line of that file, a tab, and the reason")
+	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive")
+	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
+	o.driver.addController(flags)
+	addNginx(flags, &o.driver.nginx)
+	flags.BoolVar(&o.driver.hostPaths, "allow-host-paths", false, "allow controllers without the flag --nginx-root, which write to fixed paths of this machine")
+	return command
+}
+
+func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+	cases, err := loadCases(paths)
+	if err != nil {
+		return err
+	}
+	in, err := o.hunted(cases)
+	if err != nil {
+		return err
+	}
+	d, err := o.driver.open()
+	if err != nil {
+		return err
+	}
+	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
+	in.Run = caserun.Options{
+		Cases: cases, Driver: d, Dir: o.out,
+		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: map[string]string{"sync-rate-limit": "20"}},
+		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
+		Bundled:   !o.driver.replacesController(), Has: fulfils(),
+	}
+	began := time.Now()
+	in.Workers = o.installations
+	in.Log = func(format string, values ...any) { fmt.Fprintf(stderr, format+"\n", values...) }
+	in.Report = estimate(stderr, len(in.Mutants), began)
+	hunting := ctx
+	if o.budget > 0 {
+		var cancel context.CancelFunc
+		hunting, cancel = context.WithTimeout(ctx, o.budget)
+		defer cancel()
+	}
+	found, err := hunt.Do(hunting, in)
+	if err != nil {
+		return err
+	}
+	document := mutate.Document{
+		Version: version.Of().Commit, Command: o.command(paths), Start: began, Took: time.Since(began),
+		Cases: found.Cases, Results: found.Results,
+	}
+	if document.Reasons, err = o.readReasons(in.Mutants); err != nil {
+		return err
+	}
+	page := filepath.Join(o.out, mutationsPage)
+	file, err := os.Create(page)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(mutate.Markdown(file, document), file.Close()); err != nil {
+		return err
+	}
+	counts := document.Count("")
+	fmt.Fprintf(stdout, "%d mutants: %d killed, %d survived (%.1f %%), %d stillborn, %d unreached, %d untried\n%s\n", len(found.Results),
+		counts[mutate.Killed], counts[mutate.Survived], 100*counts.Surviving(), counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
+	if 100*counts.Surviving() > o.most {
+		return exitWith(judge.Failed)
+	}
+	return nil
+}
+
+// command returns the command line, as pages show it.
+func (o caseMutateOptions) command(paths []string) string {
+	command := "windtunnel case mutate"
+	if o.sample > 0 {
+		command += fmt.Sprintf(" --sample %d --seed %d", o.sample, o.seed)
+	}
+	if len(o.kinds) > 0 {
+		command += " --kind " + strings.Join(o.kinds, ",")
+	}
+	for _, flag := range []struct{ name, value string }{{"only", o.only}, {"template", o.template}, {"lua", o.lua}} {
+		if flag.value != "" {
+			command += " --" + flag.name + " " + flag.value
+		}
+	}
+	if !slices.Equal(paths, []string{caseFolder}) {
+		command += " " + strings.Join(paths, " ")
+	}
+	return command
+}
+
+// hunted returns the files and mutants of a hunt.
+func (o caseMutateOptions) hunted(cases []*behave.Case) (hunt.Options, error) {
+	in := hunt.Options{Texts: map[string]string{}, Template: render.Files()}
+	for _, c := range cases {
+		text, err := os.ReadFile(c.File)
+		if err != nil {
+			return in, err
+		}
+		in.Texts[c.Name] = string(text)
+	}
+	var err error
+	if o.template != "" {
+		if in.Template, err = readTemplate(o.template); err != nil {
+			return in, err
+		}
+	}
+	code := fs.FS(lua.FS)
+	if o.lua != "" {
+		code = os.DirFS(o.lua)
+	}
+	if in.Lua, err = readFiles(code); err != nil {
+		return in, err
+	}
+	in.Mutants = slices.Concat(mutate.OfTemplate(in.Template), mutate.OfLua(ownLua(in.Lua)), mutate.OfSettings(cases))
+	in.Mutants = slices.DeleteFunc(in.Mutants, func(m mutate.Mutant) bool {
+		return len(o.kinds) > 0 && !slices.Contains(o.kinds, string(m.Kind)) || !strings.Contains(m.Name, o.only)
+	})
+	random := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // an order that can be repeated
+	random.Shuffle(len(in.Mutants), func(i, j int) { in.Mutants[i], in.Mutants[j] = in.Mutants[j], in.Mutants[i] })
+	if o.sample > 0 && o.sample < len(in.Mutants) {
+		in.Mutants = in.Mutants[:o.sample]
+	}
+	slices.SortStableFunc(in.Mutants, func(a, b mutate.Mutant) int {
+		return slices.Index(mutate.Kinds, a.Kind) - slices.Index(mutate.Kinds, b.Kind)
+	})
+	if len(in.Mutants) == 0 {
+		return in, errors.New("no such mutant")
+	}
+	return in, nil
+}
+
+// readTemplate reads the files of a template, which is a folder or a file.
+func readTemplate(path string) (map[string]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		text, err := os.ReadFile(path)
+		return map[string]string{"nginx.tmpl": string(text)}, err
+	}
+	all, err := readFiles(os.DirFS(path))
+	for name := range all {
+		if filepath.Ext(name) != ".tmpl" {
+			delete(all, name)
+		}
+	}
+	return all, err
+}
+
+// readFiles reads all files of a file system by their paths.
+func readFiles(files fs.FS) (map[string]string, error) {
+	all := map[string]string{}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		all[name] = string(text)
+		return err
+	})
+	return all, err
+}
+
+// ownLua leaves out the code of libraries, which behaves like that of others.
+func ownLua(files map[string]string) map[string]string {
+	own := map[string]string{}
+	for name, text := range files {
+		folder, _, _ := strings.Cut(name, "/")
+		if path.Ext(name) == ".lua" && !slices.Contains([]string{"fallback", "vendor", "resty", "test", "spec"}, folder) {
+			own[name] = text
+		}
+	}
+	return own
+}
+
+// readReasons reads why mutants may survive. A reason is about all mutants of a line, which is named
+// by its text, so that it stays true when lines move.
+func (o caseMutateOptions) readReasons(mutants []mutate.Mutant) (map[string]string, error) {
+	if o.reasons == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.reasons)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		site, reason, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		file, was, _ := strings.Cut(site, ":")
+		for _, m := range mutants {
+			if ok && m.File == file && strings.TrimSpace(m.Was) == strings.TrimSpace(was) {
+				all[m.Name] = reason
+			}
+		}
+	}
+	return all, nil
+}
+
+// estimate returns a function that prints survivors, and every few seconds how many mutants are left
+// and how long that may take.
+func estimate(out io.Writer, all int, began time.Time) func(mutate.Result, int) {
+	counts, settled, shown := mutate.Counts{}, 0, time.Now()
+	return func(r mutate.Result, left int) {
+		counts[r.Outcome]++
+		settled++
+		if r.Outcome == mutate.Survived {
+			fmt.Fprintf(out, "survived so far: %s: %s\n", r.Name, strings.TrimSpace(r.Was))
+		}
+		if time.Since(shown) < caseProgressEvery {
+			return
+		}
+		shown = time.Now()
+		remaining := time.Duration(float64(time.Since(began)) / float64(settled) * float64(left)).Round(time.Minute)
+		fmt.Fprintf(out, "%d of %d mutants: %d killed, %d survived so far, %d stillborn, %d unreached; about %v left\n",
+			all-left, all, counts[mutate.Killed], counts[mutate.Survived], counts[mutate.Stillborn], counts[mutate.Unreached], remaining)
+	}
+}

@@ -1,0 +1,135 @@
+package hunt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// baseline is what the cases do without mutants.
+type baseline struct {
+	Fingerprint string              // of what it depends on
+	Passed      []string            // the cases that pass
+	Reach       map[string][]string // the cases that execute a line of the template
+}
+
+// fingerprint identifies the cases and the template.
+func (h *hunt) fingerprint() string {
+	sum := sha256.New()
+	for _, files := range []map[string]string{h.Texts, h.Template} {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			fmt.Fprintf(sum, "%q=%q;", name, files[name])
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// baseline runs all cases with the marked template. Those that fail are run again, because a busy
+// machine can be the reason.
+func (h *hunt) baseline(ctx context.Context) (baseline, error) {
+	b := baseline{Fingerprint: h.fingerprint(), Reach: map[string][]string{}}
+	var mu sync.Mutex
+	lines := map[string]map[string]bool{} // the cases of each line
+	served := func(c *behave.Case, conf []byte) {
+		reached := mutate.ReadMarks(string(conf))
+		mu.Lock()
+		defer mu.Unlock()
+		note := func(sites map[string]bool) {
+			for site := range sites {
+				if lines[site] == nil {
+					lines[site] = map[string]bool{}
+				}
+				lines[site][c.Name] = true
+			}
+		}
+		note(reached.Everywhere)
+		own := hosts(c)
+		for server, sites := range reached.Servers {
+			if other := h.ownerOf(server); other == nil || other == c || own[strings.TrimPrefix(server, "www.")] {
+				note(sites)
+			}
+		}
+	}
+	left := h.Run.Cases
+	for range 2 {
+		o := h.Run
+		o.Cases, o.Installations, o.Served, o.Done = left, h.Workers, served, nil
+		results, err := h.run(ctx, o, mutate.Marked(h.Template), nil)
+		if err != nil {
+			return b, err
+		}
+		left = nil
+		for _, r := range results {
+			switch {
+			case r.Outcome == behave.Passed || r.Outcome == behave.Differs:
+				b.Passed = append(b.Passed, r.Case)
+			case r.Outcome != behave.Skipped:
+				left = append(left, h.cases[r.Case])
+			}
+		}
+	}
+	slices.Sort(b.Passed)
+	for site, names := range lines {
+		for _, name := range b.Passed {
+			if names[name] {
+				b.Reach[site] = append(b.Reach[site], name)
+			}
+		}
+	}
+	return b, nil
+}
+
+// ownerOf returns the case that has an ingress for a server; nil if it is that of no case, such as
+// the default server.
+func (h *hunt) ownerOf(server string) *behave.Case {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.owners == nil {
+		h.owners = map[string]*behave.Case{}
+		for _, c := range h.Run.Cases {
+			for host := range hosts(c) {
+				h.owners[host] = c
+			}
+		}
+	}
+	return h.owners[strings.TrimPrefix(server, "www.")]
+}
+
+// hosts returns the hosts of a case's ingresses, without www.
+func hosts(c *behave.Case) map[string]bool {
+	all := map[string]bool{}
+	add := func(host string) {
+		if host != "" {
+			all[strings.TrimPrefix(strings.ToLower(host), "www.")] = true
+		}
+	}
+	for _, m := range c.Manifests {
+		if m.Object.GetKind() != "Ingress" {
+			continue
+		}
+		rules, _, _ := unstructured.NestedSlice(m.Object.Object, "spec", "rules")
+		for _, rule := range rules {
+			fields, _ := rule.(map[string]any)
+			host, _ := fields["host"].(string)
+			add(host)
+		}
+		for name, value := range m.Object.GetAnnotations() {
+			if strings.HasSuffix(name, "/server-alias") {
+				for alias := range strings.SplitSeq(value, ",") {
+					add(strings.TrimSpace(alias))
+				}
+			}
+		}
+	}
+	return all
+}

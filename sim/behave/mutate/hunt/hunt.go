@@ -1,0 +1,245 @@
+// Package hunt runs behaviour cases under mutants, to find out which mutants no case notices, and
+// which cases notice none. Its one rule: a mutant is judged by cases that pass without it.
+package hunt
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+	caserun "windtunnel.dev/sim/behave/run"
+)
+
+// Options say which mutants to try with which cases.
+type Options struct {
+	// Run are the options of a run of cases. Its Cases are those that may notice mutants; its Dir is
+	// the folder for the state of the hunt.
+	Run caserun.Options
+	// Texts are the texts of the case files, by the names of the cases.
+	Texts map[string]string
+	// Template and Lua are the files that mutants change, by name.
+	Template, Lua map[string]string
+	// Mutants are tried in this order.
+	Mutants []mutate.Mutant
+	// Workers is how many controllers run at the same time.
+	Workers int
+	// Report is called with each result, by one goroutine at a time, and with the number of mutants
+	// that are left. It may be nil.
+	Report func(r mutate.Result, left int)
+	// Log is called with what the hunt does next. It may be nil.
+	Log func(format string, values ...any)
+}
+
+// Outcome is what a hunt finds.
+type Outcome struct {
+	Results []mutate.Result // in the order of the mutants
+	Cases   []string        // that pass without a mutant
+	Idle    []string        // of these, those that kill no mutant
+}
+
+// Do tries the mutants. If ctx ends before the last one, the rest are untried, and the error is nil
+// unless the state cannot be written. A hunt in a folder that has the state of an earlier one
+// continues that one.
+func Do(ctx context.Context, o Options) (Outcome, error) {
+	h := &hunt{Options: o, results: map[string]mutate.Result{}, cases: map[string]*behave.Case{}, kills: map[string]int{}, ranker: mutate.NewRanker(o.Texts)}
+	if h.Log == nil {
+		h.Log = func(string, ...any) {}
+	}
+	for _, c := range o.Run.Cases {
+		h.cases[c.Name] = c
+	}
+	var err error
+	if h.state, err = openState(o.Run.Dir); err != nil {
+		return Outcome{}, err
+	}
+	defer h.state.close()
+	if err := h.begin(ctx); err != nil {
+		return Outcome{}, err
+	}
+	h.recall()
+	for _, phase := range []func(context.Context) error{h.ignoreSettings, h.tryLines, h.tryTogether, h.wakeIdle} {
+		if err := phase(ctx); err != nil && ctx.Err() == nil {
+			return Outcome{}, err
+		}
+	}
+	return h.outcome(), h.state.err()
+}
+
+// hunt is a hunt that goes on.
+type hunt struct {
+	Options
+	state  *state
+	ranker *mutate.Ranker
+	cases  map[string]*behave.Case // by name
+	able   []string                // the cases that pass without a mutant
+	reach  map[string][]string     // the cases that execute a line of the template, by its site
+	marked map[string]bool         // the sites of the template whose execution shows
+
+	mu      sync.Mutex
+	results map[string]mutate.Result // by the name of the mutant
+	kills   map[string]int           // how many mutants each case killed
+	killers []killer                 // which case killed a mutant of a line
+	runs    int                      // folders of runs
+	owners  map[string]*behave.Case  // by host
+}
+
+// killer is a case that killed a mutant of a line.
+type killer struct {
+	file string
+	line int
+	name string
+}
+
+// begin runs the cases without mutants.
+func (h *hunt) begin(ctx context.Context) error {
+	first, ok := h.state.baseline(h.fingerprint())
+	if !ok {
+		h.Log("running %d cases without mutants", len(h.Run.Cases))
+		var err error
+		if first, err = h.baseline(ctx); err != nil {
+			return err
+		}
+		if err := h.state.keepBaseline(first); err != nil {
+			return err
+		}
+	}
+	h.able, h.reach, h.marked = first.Passed, first.Reach, mutate.Sites(h.Template)
+	h.Log("%d of %d cases pass without mutants", len(h.able), len(h.Run.Cases))
+	if len(h.able) == 0 {
+		return errors.New("no case passes without mutants")
+	}
+	return nil
+}
+
+// recall takes over the results of an earlier hunt.
+func (h *hunt) recall() {
+	known := h.state.results()
+	for _, m := range h.Mutants {
+		if r, ok := known[m.Name]; ok && r.Was == m.Was && r.Now == m.Now {
+			r.Mutant = m
+			h.note(r)
+		}
+	}
+	if len(h.results) > 0 {
+		h.Log("%d of %d mutants are known from an earlier hunt", len(h.results), len(h.Mutants))
+	}
+}
+
+// settle records a result.
+func (h *hunt) settle(r mutate.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.note(r)
+	h.state.keep(r)
+	if h.Report != nil {
+		h.Report(r, len(h.Mutants)-len(h.results))
+	}
+}
+
+func (h *hunt) note(r mutate.Result) {
+	h.results[r.Name] = r
+	if r.Outcome != mutate.Killed {
+		return
+	}
+	for _, name := range r.By {
+		h.kills[name]++
+		h.killers = append(h.killers, killer{r.File, r.Line, name})
+	}
+}
+
+// result returns the result of a mutant, if there is one.
+func (h *hunt) result(m mutate.Mutant) (mutate.Result, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r, ok := h.results[m.Name]
+	return r, ok
+}
+
+// reaching returns the cases under which a mutant may have an effect.
+func (h *hunt) reaching(m mutate.Mutant) []string {
+	if m.Kind == mutate.Template && h.marked[m.Site()] {
+		return h.reach[m.Site()]
+	}
+	return h.able
+}
+
+// outcome returns what was found.
+func (h *hunt) outcome() Outcome {
+	o := Outcome{Cases: h.able}
+	for _, m := range h.Mutants {
+		r, ok := h.results[m.Name]
+		if !ok {
+			r = mutate.Result{Mutant: m, Outcome: mutate.Untried}
+		}
+		o.Results = append(o.Results, r)
+	}
+	for _, name := range h.able {
+		if h.kills[name] == 0 {
+			o.Idle = append(o.Idle, name)
+		}
+	}
+	return o
+}
+
+// parallel calls do with each item, in several goroutines, until ctx ends or one of them fails.
+func parallel[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
+	var (
+		wait  sync.WaitGroup
+		mu    sync.Mutex
+		first error
+	)
+	next := make(chan T)
+	for range max(workers, 1) {
+		wait.Go(func() {
+			for item := range next {
+				if err := do(ctx, item); err != nil {
+					mu.Lock()
+					first = errors.Join(first, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, item := range items {
+		mu.Lock()
+		failed := first != nil
+		mu.Unlock()
+		if failed || ctx.Err() != nil {
+			break
+		}
+		select {
+		case next <- item:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wait.Wait()
+	return first
+}
+
+// of returns the cases with these names.
+func (h *hunt) of(names []string) []*behave.Case {
+	var all []*behave.Case
+	for _, name := range names {
+		all = append(all, h.cases[name])
+	}
+	return all
+}
+
+// flagsOf and configOf identify what cases of an installation, and of a batch, have in common.
+func sameFlags(a, b *behave.Case) bool  { return maps.Equal(a.Flags, b.Flags) }
+func sameConfig(a, b *behave.Case) bool { return maps.Equal(a.Config, b.Config) }
+
+// hasty reports whether a case can fail on a busy machine: it measures time, counts by chance, or
+// reads logs.
+func hasty(c *behave.Case) bool {
+	return slices.ContainsFunc(c.Steps, func(s behave.Step) bool {
+		e := s.Expect
+		return e.Took != nil || e.Fails == "timeout" || e.Shares != nil || e.AccessLog != nil || e.ErrorLog != nil || s.Times > 1 || s.Timeout > 0 && s.Timeout < 10*time.Second
+	})
+}

@@ -1,0 +1,78 @@
+package hunt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// The files of a hunt's folder by which a later hunt continues it.
+const (
+	baselineFile = "baseline.json"
+	resultsFile  = "mutants.jsonl" // a result per line; of several about a mutant, the last one holds
+)
+
+// state is what a hunt keeps in its folder.
+type state struct {
+	dir   string
+	file  *os.File
+	wrong error
+}
+
+func openState(dir string) (*state, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, resultsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	return &state{dir: dir, file: file}, err
+}
+
+func (s *state) close()     { s.wrong = errors.Join(s.wrong, s.file.Close()) }
+func (s *state) err() error { return s.wrong }
+
+// baseline returns the baseline of an earlier hunt with the same cases and template.
+func (s *state) baseline(fingerprint string) (b baseline, ok bool) {
+	text, err := os.ReadFile(filepath.Join(s.dir, baselineFile))
+	if err != nil || json.Unmarshal(text, &b) != nil {
+		return baseline{}, false
+	}
+	return b, b.Fingerprint == fingerprint
+}
+
+func (s *state) keepBaseline(b baseline) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, baselineFile), text, 0o644)
+}
+
+// results returns the results of earlier hunts, by the name of the mutant. A line that was not
+// completed is left out.
+func (s *state) results() map[string]mutate.Result {
+	all := map[string]mutate.Result{}
+	text, err := os.ReadFile(filepath.Join(s.dir, resultsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.wrong = errors.Join(s.wrong, err)
+	}
+	for line := range bytes.Lines(text) {
+		var r mutate.Result
+		if json.Unmarshal(line, &r) == nil {
+			all[r.Name] = r
+		}
+	}
+	return all
+}
+
+func (s *state) keep(r mutate.Result) {
+	text, err := json.Marshal(r)
+	if err == nil {
+		_, err = s.file.Write(append(text, '\n'))
+	}
+	s.wrong = errors.Join(s.wrong, err)
+}

@@ -1,0 +1,133 @@
+package hunt
+
+import (
+	"context"
+	"slices"
+
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// tryTogether tries the mutants that survived the likely cases with all others that reach them. As
+// most of them survive these as well, many mutants are tried at once; when a case fails, each of them
+// is tried alone with it.
+func (h *hunt) tryTogether(ctx context.Context) error {
+	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
+		left := h.survivors(kind)
+		h.Log("trying %d surviving mutants of kind %s with all cases", len(left), kind)
+		for len(left) > 0 && ctx.Err() == nil {
+			var group []mutate.Mutant
+			group, left = oneALine(left)
+			if err := h.tryGroup(ctx, group); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// survivors returns the mutants of a kind that survived, but not all cases that reach them.
+func (h *hunt) survivors(kind mutate.Kind) []mutate.Mutant {
+	var all []mutate.Mutant
+	for _, m := range h.Mutants {
+		if r, ok := h.result(m); ok && r.Outcome == mutate.Survived && m.Kind == kind && r.Ran < len(h.reaching(m)) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// oneALine takes mutants from a list of which no two change the same line.
+func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
+	for _, m := range mutants {
+		if len(group) == together || slices.ContainsFunc(group, func(other mutate.Mutant) bool { return other.Position() == m.Position() }) {
+			rest = append(rest, m)
+		} else {
+			group = append(group, m)
+		}
+	}
+	return group, rest
+}
+
+// tryGroup tries mutants at once, with all cases that reach one of them.
+func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
+	all := group
+	names := h.reachingAny(group)
+	for len(group) > 0 && len(names) > 0 && ctx.Err() == nil {
+		v, err := h.try(ctx, group, names)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if v.outcome == mutate.Survived {
+			break
+		}
+		if v.outcome == mutate.Stillborn { // together only
+			if len(group) == 1 {
+				break
+			}
+			for _, half := range [][]mutate.Mutant{group[:len(group)/2], group[len(group)/2:]} {
+				if err := h.tryGroup(ctx, half); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		before := len(group)
+		if group, err = h.blame(ctx, group, v.by); err != nil {
+			return err
+		}
+		if len(group) == before {
+			break // the cases fail under several mutants only, or by chance
+		}
+		names = v.by // other cases pass under all of these mutants
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	for _, m := range all {
+		if r, _ := h.result(m); r.Outcome == mutate.Survived {
+			r.Ran = r.Reached
+			h.settle(r)
+		}
+	}
+	return nil
+}
+
+// blame finds the mutants of a group that make cases fail, and returns the others.
+func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []string) (rest []mutate.Mutant, err error) {
+	err = parallel(ctx, h.Workers, group, func(ctx context.Context, m mutate.Mutant) error {
+		reaching := h.reaching(m)
+		var candidates []string
+		for _, name := range failing {
+			if slices.Contains(reaching, name) {
+				candidates = append(candidates, name)
+			}
+		}
+		if len(candidates) == 0 {
+			return nil
+		}
+		candidates, _ = h.choose(h.order(m, candidates), laterTries)
+		v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
+		if err == nil && ctx.Err() == nil && v.outcome == mutate.Killed {
+			r, _ := h.result(m)
+			h.settle(mutate.Result{Mutant: m, Outcome: v.outcome, By: v.by, Why: v.why, Ran: r.Ran + len(candidates), Reached: r.Reached})
+		}
+		return err
+	})
+	for _, m := range group {
+		if r, _ := h.result(m); r.Outcome == mutate.Survived {
+			rest = append(rest, m)
+		}
+	}
+	return rest, err
+}
+
+// reachingAny returns the cases that reach one of the mutants.
+func (h *hunt) reachingAny(group []mutate.Mutant) []string {
+	seen := map[string]bool{}
+	for _, m := range group {
+		for _, name := range h.reaching(m) {
+			seen[name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(h.able), func(name string) bool { return !seen[name] })
+}

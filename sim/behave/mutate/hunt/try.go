@@ -1,0 +1,134 @@
+package hunt
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+	caserun "windtunnel.dev/sim/behave/run"
+)
+
+const (
+	// patience is how long a controller with a mutant may take to serve a change.
+	patience = 15 * time.Second
+	// started and rejected occur in the reason of a void case if the controller does not start, and in
+	// its log if nginx rejects a configuration.
+	started  = "the controller did not start"
+	rejected = "[emerg]"
+)
+
+// run runs cases with files of a template and of Lua code, which may be nil for the controller's own.
+func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) ([]behave.Result, error) {
+	h.mu.Lock()
+	h.runs++
+	dir := filepath.Join(h.Run.Dir, "work", fmt.Sprintf("%05d", h.runs))
+	h.mu.Unlock()
+	defer os.RemoveAll(dir)
+	flags := maps.Clone(o.Subject.Flags)
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	for flag, files := range map[string]map[string]string{"nginx-template": template, "lua-dir": lua} {
+		if files == nil {
+			continue
+		}
+		folder, err := filepath.Abs(filepath.Join(dir, flag))
+		if err != nil {
+			return nil, err
+		}
+		if err := write(folder, files); err != nil {
+			return nil, err
+		}
+		flags[flag] = folder
+	}
+	o.Subject.Flags, o.Dir = flags, filepath.Join(dir, "run")
+	return caserun.Do(ctx, o)
+}
+
+func write(folder string, files map[string]string) error {
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdict is what some cases say about a mutant.
+type verdict struct {
+	outcome mutate.Outcome
+	by      []string
+	why     string
+}
+
+// try runs cases under mutants of lines, all at once. If a single case fails that depends on time, it
+// has to fail again.
+func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
+	v, err := h.tryOnce(ctx, mutants, names)
+	if err == nil && v.outcome == mutate.Killed && len(v.by) == 1 && hasty(h.cases[v.by[0]]) {
+		again, err := h.tryOnce(ctx, mutants, v.by)
+		if err != nil || again.outcome != mutate.Killed {
+			return verdict{outcome: mutate.Survived}, err
+		}
+	}
+	return v, err
+}
+
+func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
+	o := h.Run
+	o.Cases, o.Installations, o.Patience, o.Whole, o.Done = h.of(names), 1, patience, true, nil
+	if len(names) > 2*firstTries {
+		o.Installations = h.Workers
+	}
+	var template, lua map[string]string
+	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
+		of := slices.DeleteFunc(slices.Clone(mutants), func(m mutate.Mutant) bool { return m.Kind != kind })
+		switch {
+		case len(of) == 0:
+		case kind == mutate.Template:
+			template = mutate.Apply(h.Template, of...)
+		default:
+			lua = mutate.Apply(h.Lua, of...)
+		}
+	}
+	results, err := h.run(ctx, o, template, lua)
+	if err != nil {
+		return verdict{}, err
+	}
+	return judge(results), nil
+}
+
+// judge returns what the results of cases say about the mutant under which they were run.
+func judge(results []behave.Result) verdict {
+	v := verdict{outcome: mutate.Survived}
+	for _, r := range results {
+		switch r.Outcome {
+		case behave.Failed, behave.NoLonger:
+			if v.by = append(v.by, r.Case); v.why == "" && len(r.Failures) > 0 {
+				v.why = r.Failures[0].Error()
+			}
+		case behave.Void:
+			if strings.Contains(r.Reason, started) {
+				return verdict{outcome: mutate.Stillborn, why: r.Reason}
+			}
+			if v.by = append(v.by, r.Case); v.why == "" {
+				v.why = r.Reason
+			}
+		}
+	}
+	if len(v.by) > 0 {
+		v.outcome = mutate.Killed
+	}
+	return v
+}

@@ -1,0 +1,174 @@
+package mutate
+
+import (
+	"strings"
+)
+
+// span is a piece of a line of a template: text, or an action.
+type span struct {
+	text   string
+	action bool
+	word   string // of an action: its first word, such as if; "comment" for a comment
+	rest   string // of an action: what follows that word
+}
+
+// line is a line of a template.
+type line struct {
+	number int // from 1
+	text   string
+	spans  []span
+	within bool // it begins within an action, a quoted argument of nginx, or a block of Lua
+	opens  int  // if, range, with, define and block, less ends
+	lowest int  // the lowest value of opens while the line is read
+	branch int  // for lines with else: the number of the line with the if; otherwise 0
+}
+
+// scan divides a template into lines. It never fails: what is no template has lines as well.
+func scan(text string) []line {
+	var lines []line
+	var opened []int // numbers of the lines that open blocks
+	state := outside{}
+	open := false // an action goes on in the next line
+	for i, content := range strings.Split(text, "\n") {
+		l := line{number: i + 1, text: content, within: open || state.quote != 0 || state.lua > 0}
+		rest := content
+		for rest != "" {
+			if open {
+				end := actionEnd(rest)
+				open = end < 0
+				if open {
+					break
+				}
+				rest = rest[end:]
+				continue
+			}
+			start := strings.Index(rest, "{{")
+			if start < 0 {
+				l.spans = append(l.spans, span{text: rest})
+				break
+			}
+			if start > 0 {
+				l.spans = append(l.spans, span{text: rest[:start]})
+			}
+			end := actionEnd(rest[start:])
+			if end < 0 {
+				open, l.within = true, true
+				break
+			}
+			action := parseAction(rest[start : start+end])
+			l.spans = append(l.spans, action)
+			switch action.word {
+			case "if", "range", "with", "define", "block":
+				l.opens++
+				opened = append(opened, l.number)
+			case "else":
+				l.lowest = min(l.lowest, l.opens-1)
+				if len(opened) > 0 {
+					l.branch = opened[len(opened)-1]
+				}
+			case "end":
+				l.opens--
+				l.lowest = min(l.lowest, l.opens)
+				if len(opened) > 0 {
+					opened = opened[:len(opened)-1]
+				}
+			}
+			rest = rest[start+end:]
+		}
+		if !l.within || state.quote != 0 || state.lua > 0 {
+			state.read(l.fixed())
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// actionEnd returns the length of the action at the start of a text; negative if it does not end
+// there.
+func actionEnd(text string) int {
+	if i := strings.Index(text, "/*"); i >= 0 && strings.Trim(text[:i], "{- ") == "" {
+		end := strings.Index(text, "*/")
+		if end < 0 {
+			return -1
+		}
+		if closed := strings.Index(text[end:], "}}"); closed >= 0 {
+			return end + closed + 2
+		}
+		return -1
+	}
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == '\\' && quote == '"' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`':
+			quote = c
+		case strings.HasPrefix(text[i:], "}}"):
+			return i + 2
+		}
+	}
+	return -1
+}
+
+// parseAction reads an action with its braces.
+func parseAction(text string) span {
+	inner := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
+	if trimmed, ok := strings.CutPrefix(inner, "- "); ok {
+		inner = trimmed
+	}
+	inner = strings.TrimSpace(strings.TrimSuffix(inner, " -"))
+	if strings.HasPrefix(inner, "/*") {
+		return span{text: text, action: true, word: "comment"}
+	}
+	word, rest, _ := strings.Cut(inner, " ")
+	return span{text: text, action: true, word: word, rest: strings.TrimSpace(rest)}
+}
+
+// fixed returns the text of a line outside of actions.
+func (l line) fixed() string {
+	var text strings.Builder
+	for _, s := range l.spans {
+		if !s.action {
+			text.WriteString(s.text)
+		}
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// balanced reports whether the line opens no block that it does not close, and closes no other one.
+func (l line) balanced() bool { return l.opens == 0 && l.lowest == 0 && l.branch == 0 }
+
+// outside is where in nginx's syntax a line begins.
+type outside struct {
+	quote byte // of an argument that goes on in the next line; 0 if there is none
+	lua   int  // open braces of a block of Lua; 0 outside of one
+}
+
+func (o *outside) read(text string) {
+	if o.quote == 0 && o.lua == 0 && strings.HasPrefix(text, "#") {
+		return
+	}
+	if i := strings.Index(text, "_by_lua_block {"); o.lua == 0 && o.quote == 0 && i >= 0 {
+		text, o.lua = text[i+len("_by_lua_block {"):], 1
+	}
+	if o.lua > 0 {
+		o.lua = max(o.lua+strings.Count(text, "{")-strings.Count(text, "}"), 0)
+		return
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case o.quote != 0:
+			if c == o.quote {
+				o.quote = 0
+			}
+		case (c == '"' || c == '\'') && (i == 0 || text[i-1] == ' ' || text[i-1] == '='):
+			o.quote = c
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package mutate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/behave"
+)
+
+// prefix is the prefix of ingress-nginx's annotations. Mutants name them without it.
+const prefix = "nginx.ingress.kubernetes.io/"
+
+// OfSettings returns a mutant for each annotation, ConfigMap key and flag that the cases set: the
+// controller ignores it. To ignore a setting is the same as not to get it, so Without makes the
+// mutant.
+func OfSettings(cases []*behave.Case) []Mutant {
+	found := map[Kind]map[string]bool{Annotation: {}, Config: {}, Flag: {}}
+	for _, c := range cases {
+		for kind, names := range settings(c) {
+			for name := range names {
+				found[kind][name] = true
+			}
+		}
+	}
+	var all []Mutant
+	for _, kind := range []Kind{Annotation, Config, Flag} {
+		for _, name := range slices.Sorted(maps.Keys(found[kind])) {
+			all = append(all, Mutant{Name: string(kind) + "/" + name + "/ignore", Kind: kind, Was: name})
+		}
+	}
+	return all
+}
+
+// Sets reports whether a case sets what a mutant ignores.
+func Sets(c *behave.Case, m Mutant) bool { return settings(c)[m.Kind][m.Was] }
+
+// settings returns the names of the settings of a case.
+func settings(c *behave.Case) map[Kind]map[string]bool {
+	all := map[Kind]map[string]bool{Annotation: {}, Config: {}, Flag: {}}
+	for _, manifest := range c.Manifests {
+		for name := range annotationsOf(manifest) {
+			all[Annotation][strings.TrimPrefix(name, prefix)] = true
+		}
+	}
+	for name := range c.Config {
+		all[Config][name] = true
+	}
+	for _, step := range c.Steps {
+		for name := range step.Config {
+			all[Config][name] = true
+		}
+	}
+	for name := range c.Flags {
+		all[Flag][name] = true
+	}
+	return all
+}
+
+func annotationsOf(m behave.Manifest) map[string]string {
+	if m.Object.GetKind() != "Ingress" {
+		return nil
+	}
+	return m.Object.GetAnnotations()
+}
+
+// Without returns the case without a setting: what a controller gets that ignores it.
+func Without(c *behave.Case, m Mutant) *behave.Case {
+	less := *c
+	switch m.Kind {
+	case Annotation:
+		less.Manifests = slices.Clone(c.Manifests)
+		for i, manifest := range less.Manifests {
+			if less.Manifests[i].Object = manifest.Object.DeepCopy(); manifest.Object.GetKind() == "Ingress" {
+				unstructured.RemoveNestedField(less.Manifests[i].Object.Object, "metadata", "annotations", m.Was)
+				unstructured.RemoveNestedField(less.Manifests[i].Object.Object, "metadata", "annotations", prefix+m.Was)
+			}
+		}
+	case Config:
+		less.Config = without(c.Config, m.Was)
+		less.Steps = slices.Clone(c.Steps)
+		for i, step := range less.Steps {
+			less.Steps[i].Config = without(step.Config, m.Was)
+		}
+	case Flag:
+		less.Flags = without(c.Flags, m.Was)
+	}
+	return &less
+}
+
+// without returns a copy of a map without a name. The copy of an empty map is not nil: an empty
+// ConfigMap is one.
+func without(settings map[string]string, name string) map[string]string {
+	if settings == nil {
+		return nil
+	}
+	less := map[string]string{}
+	maps.Copy(less, settings)
+	delete(less, name)
+	return less
+}
