@@ -114,6 +114,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	began := time.Now()
 	in.Workers = o.installations
+	in.WakeIdle = o.sample == 0 && o.only == "" && len(o.kinds) == 0
 	in.Log = func(format string, values ...any) { fmt.Fprintf(stderr, format+"\n", values...) }
 	in.Report = estimate(stderr, len(in.Mutants), began)
 	hunting := ctx
@@ -279,20 +280,21 @@ func (o caseMutateOptions) readReasons(mutants []mutate.Mutant) (map[string]stri
 	return all, nil
 }
 
-// estimate returns a function that prints survivors, and every few seconds how many mutants are left
-// and how long that may take.
+// estimate returns a function that prints every few seconds how many mutants are left, and how long
+// that may take.
 func estimate(out io.Writer, all int, began time.Time) func(mutate.Result, int) {
-	counts, settled, shown := mutate.Counts{}, 0, time.Now()
+	outcomes, settled, shown := map[string]mutate.Outcome{}, 0, time.Now()
 	return func(r mutate.Result, left int) {
-		counts[r.Outcome]++
+		outcomes[r.Name] = r.Outcome
 		settled++
-		if r.Outcome == mutate.Survived {
-			fmt.Fprintf(out, "survived so far: %s: %s\n", r.Name, strings.TrimSpace(r.Was))
-		}
 		if time.Since(shown) < caseProgressEvery {
 			return
 		}
 		shown = time.Now()
+		counts := mutate.Counts{}
+		for _, outcome := range outcomes {
+			counts[outcome]++
+		}
 		remaining := time.Duration(float64(time.Since(began)) / float64(settled) * float64(left)).Round(time.Minute)
 		fmt.Fprintf(out, "%d of %d mutants: %d killed, %d survived so far, %d stillborn, %d unreached; about %v left\n",
 			all-left, all, counts[mutate.Killed], counts[mutate.Survived], counts[mutate.Stillborn], counts[mutate.Unreached], remaining)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
+	"sync"
 	"time"
 
 	"windtunnel.dev/internal/command"
@@ -18,10 +20,36 @@ const flagsTimeout = 10 * time.Second
 // dashes, with or without a short form in front.
 var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`)
 
+// knownFlags are the flags of binaries, because a run may start the same one thousands of times.
+var knownFlags sync.Map // of binaryFile to map[string]bool
+
+// binaryFile is a binary at a time.
+type binaryFile struct {
+	path    string
+	size    int64
+	changed time.Time
+}
+
 // supportedFlags returns the flags of a controller's binary, from the output of its --help. A fork
 // of ingress-nginx, or an older version of our controller, lacks some of our flags. It returns an
-// error if the binary cannot be run or does not end.
+// error if the binary cannot be run or does not end. Callers must not change the map.
 func supportedFlags(ctx context.Context, binary string) (map[string]bool, error) {
+	info, err := os.Stat(binary)
+	if err != nil { // the error of running it says more
+		return askForFlags(ctx, binary)
+	}
+	key := binaryFile{binary, info.Size(), info.ModTime()}
+	if flags, ok := knownFlags.Load(key); ok {
+		return flags.(map[string]bool), nil
+	}
+	flags, err := askForFlags(ctx, binary)
+	if err == nil {
+		knownFlags.Store(key, flags)
+	}
+	return flags, err
+}
+
+func askForFlags(ctx context.Context, binary string) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, flagsTimeout)
 	defer cancel()
 	help, err := command.New(ctx, binary, "--help").CombinedOutput()

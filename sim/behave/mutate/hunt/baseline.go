@@ -21,6 +21,7 @@ type baseline struct {
 	Fingerprint string              // of what it depends on
 	Passed      []string            // the cases that pass
 	Reach       map[string][]string // the cases that execute a line of the template
+	Rejections  []string            // why nginx rejects configurations of cases that are about that
 }
 
 // fingerprint identifies the cases and the template.
@@ -64,10 +65,11 @@ func (h *hunt) baseline(ctx context.Context) (baseline, error) {
 	for range 2 {
 		o := h.Run
 		o.Cases, o.Installations, o.Served, o.Done = left, h.Workers, served, nil
-		results, err := h.run(ctx, o, mutate.Marked(h.Template), nil)
+		results, rejections, err := h.run(ctx, o, mutate.Marked(h.Template), nil)
 		if err != nil {
 			return b, err
 		}
+		b.Rejections = append(b.Rejections, rejections...)
 		left = nil
 		for _, r := range results {
 			switch {

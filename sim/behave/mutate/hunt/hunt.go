@@ -28,6 +28,8 @@ type Options struct {
 	Mutants []mutate.Mutant
 	// Workers is how many controllers run at the same time.
 	Workers int
+	// WakeIdle says that cases that kill no mutant are run with mutants that other cases killed.
+	WakeIdle bool
 	// Report is called with each result, by one goroutine at a time, and with the number of mutants
 	// that are left. It may be nil.
 	Report func(r mutate.Result, left int)
@@ -79,7 +81,9 @@ type hunt struct {
 	able   []string                // the cases that pass without a mutant
 	reach  map[string][]string     // the cases that execute a line of the template, by its site
 	marked map[string]bool         // the sites of the template whose execution shows
+	usual  map[string]bool         // why nginx rejects configurations without mutants
 
+	taking  sync.Mutex // of lots
 	mu      sync.Mutex
 	results map[string]mutate.Result // by the name of the mutant
 	kills   map[string]int           // how many mutants each case killed
@@ -108,7 +112,10 @@ func (h *hunt) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	h.able, h.reach, h.marked = first.Passed, first.Reach, mutate.Sites(h.Template)
+	h.able, h.reach, h.marked, h.usual = first.Passed, first.Reach, mutate.Sites(h.Template), map[string]bool{}
+	for _, reason := range first.Rejections {
+		h.usual[reason] = true
+	}
 	h.Log("%d of %d cases pass without mutants", len(h.able), len(h.Run.Cases))
 	if len(h.able) == 0 {
 		return errors.New("no case passes without mutants")

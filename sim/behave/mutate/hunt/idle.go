@@ -7,43 +7,68 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 )
 
-// mostForIdle is how many mutants are tried with a case that has killed none.
-const mostForIdle = 12
+const (
+	// candidates is for how many mutants each case votes that has killed none.
+	candidates = 8
+	// mostVotes is how many mutants are tried with all cases that have killed none.
+	mostVotes = 40
+)
 
 // wakeIdle looks for a mutant that is killed by each case that has killed none: other cases may have
-// killed the mutants that it would have killed.
+// killed the mutants that it would have killed, so that it was not run with them. Each such case votes
+// for the mutants whose lines its text resembles most. The mutant with the most votes is tried with
+// all of them that reach it.
 func (h *hunt) wakeIdle(ctx context.Context) error {
-	idle := h.outcome().Idle
-	h.Log("looking for mutants that %d cases kill", len(idle))
-	return parallel(ctx, h.Workers, idle, func(ctx context.Context, name string) error {
-		for _, m := range h.candidates(name) {
-			v, err := h.try(ctx, []mutate.Mutant{m}, []string{name})
-			if err != nil || ctx.Err() != nil {
-				return err
-			}
-			if v.outcome == mutate.Killed {
-				r, _ := h.result(m)
-				r.Outcome, r.By, r.Ran = mutate.Killed, append(slices.Clone(r.By), name), r.Ran+1
-				if r.Why == "" {
-					r.Why = v.why
-				}
-				h.settle(r)
-				return nil
-			}
-		}
+	if !h.WakeIdle {
 		return nil
-	})
-}
-
-// candidates returns mutants that a case may kill: those that reach few cases, it among them, first.
-func (h *hunt) candidates(name string) []mutate.Mutant {
-	var all []mutate.Mutant
-	for _, m := range h.Mutants {
-		r, ok := h.result(m)
-		if ok && m.Kind == mutate.Template && r.Outcome == mutate.Killed && slices.Contains(h.reaching(m), name) {
-			all = append(all, m)
+	}
+	tried := map[string]bool{}
+	for range mostVotes {
+		idle := h.outcome().Idle
+		if len(idle) == 0 || ctx.Err() != nil {
+			return nil
+		}
+		m, ok := h.elected(idle, tried)
+		if !ok {
+			return nil
+		}
+		tried[m.Name] = true
+		reaching := h.reaching(m)
+		names := slices.DeleteFunc(idle, func(name string) bool { return !slices.Contains(reaching, name) })
+		h.Log("trying %s with %d cases that have killed no mutant yet", m.Name, len(names))
+		v, err := h.try(ctx, []mutate.Mutant{m}, names)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if v.outcome == mutate.Killed && !v.void {
+			r, _ := h.result(m)
+			r.By, r.Ran = append(slices.Clone(r.By), v.by...), r.Ran+len(names)
+			h.settle(r)
 		}
 	}
-	similar := h.ranker.Similar(h.Template, all, name)
-	return similar[:min(len(similar), mostForIdle)]
+	return nil
+}
+
+// elected returns the mutant with the most votes, of those that were not tried.
+func (h *hunt) elected(idle []string, tried map[string]bool) (most mutate.Mutant, ok bool) {
+	votes := map[string]int{}
+	killed := map[string][]mutate.Mutant{} // by the case that reaches it
+	for _, m := range h.Mutants {
+		r, known := h.result(m)
+		if !known || m.Kind != mutate.Template || r.Outcome != mutate.Killed || tried[m.Name] {
+			continue
+		}
+		for _, name := range h.reaching(m) {
+			killed[name] = append(killed[name], m)
+		}
+	}
+	for _, name := range idle {
+		similar := h.ranker.Similar(h.Template, killed[name], name)
+		for _, m := range similar[:min(len(similar), candidates)] {
+			if votes[m.Name]++; votes[m.Name] > votes[most.Name] || !ok {
+				most, ok = m, true
+			}
+		}
+	}
+	return most, ok
 }

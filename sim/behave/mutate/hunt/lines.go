@@ -11,48 +11,120 @@ import (
 const (
 	// firstTries is how many cases are run first under a mutant: those that are most likely to fail.
 	firstTries = 6
-	// laterTries is how many are run if none of them fails.
+	// laterTries is how many are run alone under a mutant that fail under several together.
 	laterTries = 24
 	// together is how many mutants that survived so far are tried at once.
-	together = 24
+	together = 48
+	// lotSize is how many mutants are tried at once with cases that each of them has for itself.
+	lotSize = 10
 )
+
+// lot are mutants that are tried at once: each with cases that none of the others reaches.
+type lot struct {
+	mutants []mutate.Mutant
+	cases   map[string][]string // by the name of the mutant
+}
+
+func (l lot) all() (names []string) {
+	for _, m := range l.mutants {
+		names = append(names, l.cases[m.Name]...)
+	}
+	return names
+}
 
 // tryLines tries each mutant of a line with the cases that are most likely to notice it.
 func (h *hunt) tryLines(ctx context.Context) error {
 	var left []mutate.Mutant
 	for _, m := range h.Mutants {
-		if _, known := h.result(m); !known && (m.Kind == mutate.Template || m.Kind == mutate.Lua) {
-			left = append(left, m)
+		if _, known := h.result(m); known || m.Kind != mutate.Template && m.Kind != mutate.Lua {
+			continue
 		}
+		if len(h.reaching(m)) == 0 {
+			h.settle(mutate.Result{Mutant: m, Outcome: mutate.Unreached})
+			continue
+		}
+		left = append(left, m)
 	}
 	h.Log("trying %d mutants of lines", len(left))
-	return parallel(ctx, h.Workers, left, h.tryLine)
-}
-
-func (h *hunt) tryLine(ctx context.Context, m mutate.Mutant) error {
-	names := h.reaching(m)
-	result := mutate.Result{Mutant: m, Outcome: mutate.Unreached, Reached: len(names)}
-	if len(names) > 0 {
-		order := h.order(m, names)
-		for _, size := range []int{firstTries, laterTries} {
-			var chosen []string
-			chosen, order = h.choose(order, size)
-			if len(chosen) == 0 {
-				break
+	next := func() (lot, bool) {
+		h.taking.Lock()
+		defer h.taking.Unlock()
+		var l lot
+		l, left = h.lot(left)
+		return l, len(l.mutants) > 0
+	}
+	return parallel(ctx, h.Workers, make([]struct{}, h.Workers), func(ctx context.Context, _ struct{}) error {
+		for ctx.Err() == nil {
+			l, ok := next()
+			if !ok {
+				return nil
 			}
-			v, err := h.try(ctx, []mutate.Mutant{m}, chosen)
-			if err != nil {
+			if err := h.tryLot(ctx, l); err != nil {
 				return err
 			}
-			result.Outcome, result.By, result.Why = v.outcome, v.by, v.why
-			result.Ran += len(chosen)
-			if v.outcome != mutate.Survived {
-				break
+		}
+		return nil
+	})
+}
+
+// lot takes a lot from the head of a list of mutants.
+func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
+	l.cases = map[string][]string{}
+	reached, chosen := map[string]bool{}, map[string]bool{} // by the mutants of the lot; for them
+	for i, m := range mutants {
+		if len(l.mutants) == lotSize || len(l.mutants) > 0 && m.Kind != l.mutants[0].Kind {
+			return l, append(rest, mutants[i:]...)
+		}
+		names := h.reaching(m)
+		var own []string
+		for _, name := range names {
+			if !reached[name] && (len(l.mutants) == 0 || sameFlags(h.cases[name], h.cases[l.cases[l.mutants[0].Name][0]])) {
+				own = append(own, name)
 			}
 		}
+		clash := len(l.mutants) > 0 && (len(own) < min(firstTries, len(names)) || slices.ContainsFunc(names, func(name string) bool { return chosen[name] }))
+		if clash {
+			rest = append(rest, m)
+			continue
+		}
+		l.mutants = append(l.mutants, m)
+		l.cases[m.Name], _ = h.choose(h.order(m, own), firstTries)
+		for _, name := range names {
+			reached[name] = true
+		}
+		for _, name := range l.cases[m.Name] {
+			chosen[name] = true
+		}
 	}
-	if ctx.Err() == nil {
-		h.settle(result)
+	return l, rest
+}
+
+// tryLot tries the mutants of a lot, and each alone if nginx rejects them together.
+func (h *hunt) tryLot(ctx context.Context, l lot) error {
+	v, err := h.try(ctx, l.mutants, l.all())
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	if len(l.mutants) > 1 && (v.outcome == mutate.Stillborn || v.void) {
+		for _, m := range l.mutants {
+			if err := h.tryLot(ctx, lot{[]mutate.Mutant{m}, map[string][]string{m.Name: l.cases[m.Name]}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, m := range l.mutants {
+		r := mutate.Result{Mutant: m, Outcome: v.outcome, Why: v.why, Ran: len(l.cases[m.Name]), Reached: len(h.reaching(m))}
+		if v.outcome == mutate.Killed {
+			r.By = slices.DeleteFunc(slices.Clone(v.by), func(name string) bool { return !slices.Contains(l.cases[m.Name], name) })
+			r.Why = ""
+			if len(r.By) > 0 {
+				r.Why = v.reasons[r.By[0]]
+			} else {
+				r.Outcome = mutate.Survived
+			}
+		}
+		h.settle(r)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,14 +19,16 @@ import (
 const (
 	// patience is how long a controller with a mutant may take to serve a change.
 	patience = 15 * time.Second
-	// started and rejected occur in the reason of a void case if the controller does not start, and in
-	// its log if nginx rejects a configuration.
-	started  = "the controller did not start"
-	rejected = "[emerg]"
+	// started is in the reason of a void case if the controller does not start.
+	started = "the controller did not start"
 )
 
+// rejection matches nginx's reason in the log of a controller, up to where it is.
+var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
+
 // run runs cases with files of a template and of Lua code, which may be nil for the controller's own.
-func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) ([]behave.Result, error) {
+// It also returns why nginx rejects configurations.
+func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) (results []behave.Result, rejections []string, err error) {
 	h.mu.Lock()
 	h.runs++
 	dir := filepath.Join(h.Run.Dir, "work", fmt.Sprintf("%05d", h.runs))
@@ -41,15 +44,29 @@ func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[str
 		}
 		folder, err := filepath.Abs(filepath.Join(dir, flag))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := write(folder, files); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		flags[flag] = folder
 	}
 	o.Subject.Flags, o.Dir = flags, filepath.Join(dir, "run")
-	return caserun.Do(ctx, o)
+	if results, err = caserun.Do(ctx, o); err != nil {
+		return nil, nil, err
+	}
+	logs, err := filepath.Glob(filepath.Join(o.Dir, "*", "controller.log"))
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, found := range rejection.FindAllSubmatch(text, -1) {
+			rejections = append(rejections, string(found[1]))
+		}
+	}
+	slices.Sort(rejections)
+	return results, slices.Compact(rejections), err
 }
 
 func write(folder string, files map[string]string) error {
@@ -70,6 +87,8 @@ type verdict struct {
 	outcome mutate.Outcome
 	by      []string
 	why     string
+	reasons map[string]string // why each case failed
+	void    bool              // a case could not be asked
 }
 
 // try runs cases under mutants of lines, all at once. If a single case fails that depends on time, it
@@ -102,33 +121,38 @@ func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []str
 			lua = mutate.Apply(h.Lua, of...)
 		}
 	}
-	results, err := h.run(ctx, o, template, lua)
+	results, rejections, err := h.run(ctx, o, template, lua)
 	if err != nil {
 		return verdict{}, err
 	}
-	return judge(results), nil
+	v := judge(results)
+	rejections = slices.DeleteFunc(rejections, func(reason string) bool { return h.usual[reason] })
+	if v.outcome == mutate.Killed && len(rejections) > 0 {
+		v.outcome, v.why = mutate.Stillborn, rejections[0]
+	}
+	return v, nil
 }
 
 // judge returns what the results of cases say about the mutant under which they were run.
 func judge(results []behave.Result) verdict {
-	v := verdict{outcome: mutate.Survived}
+	v := verdict{outcome: mutate.Survived, reasons: map[string]string{}}
 	for _, r := range results {
 		switch r.Outcome {
 		case behave.Failed, behave.NoLonger:
-			if v.by = append(v.by, r.Case); v.why == "" && len(r.Failures) > 0 {
-				v.why = r.Failures[0].Error()
+			v.by = append(v.by, r.Case)
+			if len(r.Failures) > 0 {
+				v.reasons[r.Case] = r.Failures[0].Error()
 			}
 		case behave.Void:
 			if strings.Contains(r.Reason, started) {
 				return verdict{outcome: mutate.Stillborn, why: r.Reason}
 			}
-			if v.by = append(v.by, r.Case); v.why == "" {
-				v.why = r.Reason
-			}
+			v.by, v.void = append(v.by, r.Case), true
+			v.reasons[r.Case] = r.Reason
 		}
 	}
 	if len(v.by) > 0 {
-		v.outcome = mutate.Killed
+		v.outcome, v.why = mutate.Killed, v.reasons[v.by[0]]
 	}
 	return v
 }
