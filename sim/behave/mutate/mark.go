@@ -44,13 +44,9 @@ func Sites(files map[string]string) map[string]bool {
 // marksOf returns the numbers of the lines that have a comment.
 func marksOf(text string) map[int]bool {
 	marks := map[int]bool{}
-	statement := true // the line begins a statement of nginx
 	for _, l := range scan(text) {
-		if !l.within && statement && l.branch == 0 && !l.onlyNotes() && strings.TrimSpace(l.text) != "" {
+		if !l.within && l.starts && l.branch == 0 && !l.onlyNotes() && strings.TrimSpace(l.text) != "" {
 			marks[l.number] = true
-		}
-		if fixed := l.fixed(); !l.within && fixed != "" && !strings.HasPrefix(fixed, "#") {
-			statement = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
 		}
 	}
 	return marks

@@ -20,14 +20,15 @@ type line struct {
 	within bool // it begins within an action, a quoted argument of nginx, or a block of Lua
 	opens  int  // if, range, with, define and block, less ends
 	lowest int  // the lowest value of opens while the line is read
-	branch int  // for lines with else: the number of the line with the if; otherwise 0
+	branch int  // for lines with the else of an earlier line: the number of that line; otherwise 0
+	starts bool // it begins a statement of nginx
 }
 
 // scan divides a template into lines. It never fails: what is no template has lines as well.
 func scan(text string) []line {
 	var lines []line
 	var opened []int // numbers of the lines that open blocks
-	state := outside{}
+	state, starts := outside{}, true
 	open := false // an action goes on in the next line
 	for i, content := range strings.Split(text, "\n") {
 		l := line{number: i + 1, text: content, within: open || state.quote != 0 || state.lua > 0}
@@ -63,7 +64,7 @@ func scan(text string) []line {
 				opened = append(opened, l.number)
 			case "else":
 				l.lowest = min(l.lowest, l.opens-1)
-				if len(opened) > 0 {
+				if len(opened) > 0 && opened[len(opened)-1] != l.number {
 					l.branch = opened[len(opened)-1]
 				}
 			case "end":
@@ -77,6 +78,10 @@ func scan(text string) []line {
 		}
 		if !l.within || state.quote != 0 || state.lua > 0 {
 			state.read(l.fixed())
+		}
+		l.starts = starts
+		if fixed := l.fixed(); !l.within && fixed != "" && !strings.HasPrefix(fixed, "#") {
+			starts = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
 		}
 		lines = append(lines, l)
 	}

@@ -36,10 +36,10 @@ func ofLine(file string, l line) []Mutant {
 	if strings.HasPrefix(fixed, "#") {
 		return nil
 	}
-	if l.balanced() && (strings.HasSuffix(fixed, ";") || fixed == "" && l.writes()) {
+	if l.starts && l.balanced() && (strings.HasSuffix(fixed, ";") || fixed == "" && l.writes()) {
 		add("delete", "")
 	}
-	if l.balanced() && strings.HasSuffix(fixed, ";") {
+	if l.starts && l.balanced() && strings.HasSuffix(fixed, ";") {
 		for _, v := range otherValues(l.text) {
 			add(v.what, v.now)
 		}

@@ -27,7 +27,7 @@ type baseline struct {
 // fingerprint identifies the cases and the template.
 func (h *hunt) fingerprint() string {
 	sum := sha256.New()
-	for _, files := range []map[string]string{h.Texts, h.Template} {
+	for _, files := range []map[string]string{h.Texts, mutate.Marked(h.Template)} {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			fmt.Fprintf(sum, "%q=%q;", name, files[name])
 		}
