@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -84,6 +84,11 @@ fuzz: ## run each fuzz test for FUZZTIME (default 10s)
 
 attack: setup ## run all attacks with their full number of tries, results in docs/results/attack.md
 	hack/attack
+
+# MUTATIONS are further flags, such as --sample 100 or --budget 1h. A second run continues the first.
+mutations: setup build ## find lines of the template and the Lua code, and settings, that no case watches; results in docs/results/mutations.md
+	bin/windtunnel case mutate --reasons hack/mutations.tsv $(MUTATIONS)
+	cp runs/mutations/mutations.md docs/results/mutations.md
 
 golden: setup ## rewrite the golden files and generated docs from the current output of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' --exclude-dir=oracle 'windtunnel.dev/internal/golden' . | xargs -n1 dirname | sort -u) -update

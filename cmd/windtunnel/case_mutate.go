@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/version"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/behave"
@@ -143,7 +144,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return err
 	}
 	counts := document.Count("")
-	fmt.Fprintf(stdout, "%d mutants: %d killed, %d survived (%.1f %%), %d stillborn, %d unreached, %d untried\n%s\n", len(found.Results),
+	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%.1f %%), %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
 		counts[mutate.Killed], counts[mutate.Survived], 100*counts.Surviving(), counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
 	if 100*counts.Surviving() > o.most {
 		return exitWith(judge.Failed)

@@ -76,11 +76,12 @@ func scan(text string) []line {
 			}
 			rest = rest[start+end:]
 		}
-		if !l.within || state.quote != 0 || state.lua > 0 {
+		quoted := state.quote != 0
+		if !l.within || quoted || state.lua > 0 {
 			state.read(l.fixed())
 		}
 		l.starts = starts
-		if fixed := l.fixed(); !l.within && fixed != "" && !strings.HasPrefix(fixed, "#") {
+		if fixed := l.fixed(); fixed != "" && (!l.within || quoted) && !strings.HasPrefix(fixed, "#") {
 			starts = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
 		}
 		lines = append(lines, l)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// Mutants of our template are templates, and so is the marked one: nginx and the cases judge them,
+// not the parser.
+func TestMutantsOfOurTemplateAreTemplates(t *testing.T) {
+	files := render.Files()
+	if _, err := render.ParseFolder("marked", mutate.Marked(files)); err != nil {
+		t.Errorf("marked: %v", err)
+	}
+	mutants := mutate.OfTemplate(files)
+	for left := mutants; len(left) > 0; { // all at once that change different lines
+		var chosen, rest []mutate.Mutant
+		for _, m := range left {
+			if len(chosen) > 0 && chosen[len(chosen)-1].Position() == m.Position() {
+				rest = append(rest, m)
+			} else {
+				chosen = append(chosen, m)
+			}
+		}
+		if _, err := render.ParseFolder("mutants", mutate.Apply(files, chosen...)); err != nil {
+			t.Error(err)
+		}
+		left = rest
+	}
+	// Each line with a directive of its own has a mutant.
+	for name, text := range files {
+		for i, line := range strings.Split(text, "\n") {
+			line = strings.TrimSpace(line)
+			if !strings.HasSuffix(line, ";") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "{{") || strings.HasPrefix(line, "'") {
+				continue
+			}
+			found := false
+			for _, m := range mutants {
+				found = found || m.File == name && m.Line == i+1
+			}
+			if !found {
+				t.Errorf("%s:%d has no mutant: %s", name, i+1, line)
+			}
+		}
+	}
+}
