@@ -144,9 +144,9 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return err
 	}
 	counts := document.Count("")
-	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%.1f %%), %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
-		counts[mutate.Killed], counts[mutate.Survived], 100*counts.Surviving(), counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
-	if 100*counts.Surviving() > o.most {
+	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%s), %d undecided, %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
+		counts[mutate.Killed], counts[mutate.Survived], counts.Percent(), counts[mutate.Undecided], counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
+	if low, _ := counts.Surviving(); 100*low > o.most {
 		return exitWith(judge.Failed)
 	}
 	return nil

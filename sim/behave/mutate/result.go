@@ -18,11 +18,12 @@ const (
 	Survived  Outcome = "survived"  // no case fails
 	Stillborn Outcome = "stillborn" // nginx rejects it, or the controller does not serve anything
 	Unreached Outcome = "unreached" // no case makes the controller execute the line
+	Undecided Outcome = "undecided" // the cases that are most likely to fail pass; then the time ran out
 	Untried   Outcome = "untried"   // the time ran out
 )
 
 // Outcomes lists the outcomes, in the order of reports.
-var Outcomes = []Outcome{Killed, Survived, Stillborn, Unreached, Untried}
+var Outcomes = []Outcome{Killed, Survived, Undecided, Stillborn, Unreached, Untried}
 
 // Result is the outcome of a mutant.
 type Result struct {
@@ -64,14 +65,23 @@ func (d Document) Count(kind Kind) Counts {
 	return counts
 }
 
-// Surviving returns the share of mutants that survive, of those that live: killed or not. It is 0 if
-// there is none.
-func (c Counts) Surviving() float64 {
-	living := c[Killed] + c[Survived]
+// Surviving returns the share of mutants that survive, of those that live: killed or not. It is at
+// least low; high counts those that are undecided as well. Both are 0 if there is none.
+func (c Counts) Surviving() (low, high float64) {
+	living := float64(c[Killed] + c[Survived] + c[Undecided])
 	if living == 0 {
-		return 0
+		return 0, 0
 	}
-	return float64(c[Survived]) / float64(living)
+	return float64(c[Survived]) / living, float64(c[Survived]+c[Undecided]) / living
+}
+
+// Percent returns the share of mutants that survive as a text: 4.2 %, or 4.2 to 9.0 %.
+func (c Counts) Percent() string {
+	low, high := c.Surviving()
+	if low == high {
+		return fmt.Sprintf("%.1f %%", 100*low)
+	}
+	return fmt.Sprintf("%.1f to %.1f %%", 100*low, 100*high)
 }
 
 // Killers returns the mutants that each case kills, by the case's name. A case that kills none has an
@@ -99,10 +109,10 @@ func Markdown(out io.Writer, d Document) error {
 	w.line("")
 	w.line("What `%s` found on %s with %s, in %s: each mutant changes one line of the controller's template or Lua code, or makes the controller ignore an annotation, a ConfigMap key or a flag. It is *killed* if a behaviour case fails under it.", d.Command, d.Start.UTC().Format("2 January 2006"), d.Version, d.Took.Round(time.Minute))
 	w.line("")
-	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case. Neither counts in the percentage. *Untried* mutants are those for which the time did not suffice.")
+	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case. Neither counts in the percentage. *Undecided* mutants survived the cases that are most likely to fail, and *untried* ones were not tried, because the time ran out.")
 	w.line("")
-	w.line("| mutants | all | killed | survived | stillborn | unreached | untried | survived of those that live |")
-	w.line("|---|---|---|---|---|---|---|---|")
+	w.line("| mutants | all | killed | survived | undecided | stillborn | unreached | untried | survived of those that live |")
+	w.line("|---|---|---|---|---|---|---|---|---|")
 	for _, kind := range append(slices.Clone(Kinds), "") {
 		counts := d.Count(kind)
 		all := 0
@@ -112,10 +122,11 @@ func Markdown(out io.Writer, d Document) error {
 			row += fmt.Sprintf(" %d |", counts[outcome])
 		}
 		if all > 0 {
-			w.line("| %s | %d |%s %.1f %% |", orAll(kind), all, row, 100*counts.Surviving())
+			w.line("| %s | %d |%s %s |", orAll(kind), all, row, counts.Percent())
 		}
 	}
 	d.list(w, Survived, "Survivors", "No case fails under these mutants.")
+	d.list(w, Undecided, "Undecided", "The cases that are most likely to fail pass under these mutants. The others were not run.")
 	d.list(w, Unreached, "Unreached", "No case makes the controller execute these lines.")
 	d.list(w, Stillborn, "Stillborn", "")
 	d.list(w, Untried, "Untried", "")

@@ -18,27 +18,39 @@ import (
 
 // baseline is what the cases do without mutants.
 type baseline struct {
-	Fingerprint string              // of what it depends on
-	Passed      []string            // the cases that pass
-	Reach       map[string][]string // the cases that execute a line of the template
-	Rejections  []string            // why nginx rejects configurations of cases that are about that
+	Template   string              // a hash of the template that was marked
+	Cases      map[string]string   // hashes of the texts of the cases, by name
+	Passed     []string            // the cases that pass
+	Reach      map[string][]string // the cases that execute a line of the template
+	Rejections []string            // why nginx rejects configurations of cases that are about that
 }
 
-// fingerprint identifies the cases and the template.
-func (h *hunt) fingerprint() string {
+// of returns the baseline without what other cases than these say: those that are new or were
+// changed have to be run. Of another template, nothing remains.
+func (b baseline) of(template string, cases map[string]string) baseline {
+	if b.Template != template {
+		return baseline{Template: template, Cases: map[string]string{}, Reach: map[string][]string{}}
+	}
+	other := func(name string) bool { return b.Cases[name] != cases[name] }
+	b.Passed = slices.DeleteFunc(b.Passed, other)
+	for site, names := range b.Reach {
+		b.Reach[site] = slices.DeleteFunc(names, other)
+	}
+	maps.DeleteFunc(b.Cases, func(name, _ string) bool { return other(name) })
+	return b
+}
+
+func hash(texts map[string]string) string {
 	sum := sha256.New()
-	for _, files := range []map[string]string{h.Texts, mutate.Marked(h.Template)} {
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			fmt.Fprintf(sum, "%q=%q;", name, files[name])
-		}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(sum, "%q=%q;", name, texts[name])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// baseline runs all cases with the marked template. Those that fail are run again, because a busy
-// machine can be the reason.
-func (h *hunt) baseline(ctx context.Context) (baseline, error) {
-	b := baseline{Fingerprint: h.fingerprint(), Reach: map[string][]string{}}
+// extend runs the cases that a baseline lacks with the marked template. Those that fail are run again,
+// because a busy machine can be the reason.
+func (h *hunt) extend(ctx context.Context, b baseline, hashes map[string]string) (baseline, error) {
 	var mu sync.Mutex
 	lines := map[string]map[string]bool{} // the cases of each line
 	served := func(c *behave.Case, conf []byte) {
@@ -61,7 +73,10 @@ func (h *hunt) baseline(ctx context.Context) (baseline, error) {
 			}
 		}
 	}
-	left := h.Run.Cases
+	left := slices.DeleteFunc(slices.Clone(h.Run.Cases), func(c *behave.Case) bool { return b.Cases[c.Name] != "" })
+	h.Log("running %d of %d cases without mutants", len(left), len(h.Run.Cases))
+	maps.Copy(b.Cases, hashes)
+	var passed []string
 	for range 2 {
 		o := h.Run
 		o.Cases, o.Installations, o.Served, o.Done = left, h.Workers, served, nil
@@ -74,21 +89,23 @@ func (h *hunt) baseline(ctx context.Context) (baseline, error) {
 		for _, r := range results {
 			switch {
 			case r.Outcome == behave.Passed || r.Outcome == behave.Differs:
-				b.Passed = append(b.Passed, r.Case)
+				passed = append(passed, r.Case)
 			case r.Outcome != behave.Skipped:
 				left = append(left, h.cases[r.Case])
 			}
 		}
 	}
-	slices.Sort(b.Passed)
 	for site, names := range lines {
-		for _, name := range b.Passed {
+		for _, name := range passed {
 			if names[name] {
 				b.Reach[site] = append(b.Reach[site], name)
 			}
 		}
+		slices.Sort(b.Reach[site])
 	}
-	return b, nil
+	b.Passed = append(b.Passed, passed...)
+	slices.Sort(b.Passed)
+	return b, ctx.Err()
 }
 
 // ownerOf returns the case that has an ingress for a server; nil if it is that of no case, such as

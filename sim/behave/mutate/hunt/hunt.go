@@ -101,16 +101,19 @@ type killer struct {
 
 // begin runs the cases without mutants.
 func (h *hunt) begin(ctx context.Context) error {
-	first, ok := h.state.baseline(h.fingerprint())
-	if !ok {
-		h.Log("running %d cases without mutants", len(h.Run.Cases))
+	hashes := map[string]string{}
+	for name, text := range h.Texts {
+		hashes[name] = hash(map[string]string{name: text})
+	}
+	first := h.state.baseline().of(hash(mutate.Marked(h.Template)), hashes)
+	if len(first.Cases) < len(h.Run.Cases) {
 		var err error
-		if first, err = h.baseline(ctx); err != nil {
+		if first, err = h.extend(ctx, first, hashes); err != nil {
 			return err
 		}
-		if err := h.state.keepBaseline(first); err != nil {
-			return err
-		}
+	}
+	if err := h.state.keepBaseline(first); err != nil {
+		return err
 	}
 	h.able, h.reach, h.marked, h.usual = first.Passed, first.Reach, mutate.Sites(h.Template), map[string]bool{}
 	for _, reason := range first.Rejections {
@@ -129,6 +132,11 @@ func (h *hunt) recall() {
 	for _, m := range h.Mutants {
 		if r, ok := known[m.Name]; ok && r.Was == m.Was && r.Now == m.Now {
 			r.Mutant = m
+			if reached := len(h.reaching(m)); r.Outcome == mutate.Unreached && reached > 0 {
+				continue
+			} else if r.File != "" {
+				r.Reached = reached
+			}
 			h.note(r)
 		}
 	}
@@ -182,6 +190,9 @@ func (h *hunt) outcome() Outcome {
 		r, ok := h.results[m.Name]
 		if !ok {
 			r = mutate.Result{Mutant: m, Outcome: mutate.Untried}
+		}
+		if r.Outcome == mutate.Survived && r.Ran < r.Reached {
+			r.Outcome = mutate.Undecided
 		}
 		o.Results = append(o.Results, r)
 	}

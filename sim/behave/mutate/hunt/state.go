@@ -35,13 +35,13 @@ func openState(dir string) (*state, error) {
 func (s *state) close()     { s.wrong = errors.Join(s.wrong, s.file.Close()) }
 func (s *state) err() error { return s.wrong }
 
-// baseline returns the baseline of an earlier hunt with the same cases and template.
-func (s *state) baseline(fingerprint string) (b baseline, ok bool) {
+// baseline returns the baseline of an earlier hunt; empty if there is none.
+func (s *state) baseline() (b baseline) {
 	text, err := os.ReadFile(filepath.Join(s.dir, baselineFile))
 	if err != nil || json.Unmarshal(text, &b) != nil {
-		return baseline{}, false
+		return baseline{}
 	}
-	return b, b.Fingerprint == fingerprint
+	return b
 }
 
 func (s *state) keepBaseline(b baseline) error {
