@@ -91,12 +91,16 @@ type verdict struct {
 	void    bool              // a case could not be asked
 }
 
-// try runs cases under mutants of lines, all at once. If a single case fails that depends on time, it
-// has to fail again.
+// try runs cases under mutants of lines, all at once. What may be the fault of a busy machine has to
+// happen again: that a single case fails that depends on time, and that nothing is served.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
-	v, err := h.tryOnce(ctx, mutants, names)
-	if err == nil && v.outcome == mutate.Killed && len(v.by) == 1 && hasty(h.cases[v.by[0]]) {
-		again, err := h.tryOnce(ctx, mutants, v.by)
+	v, err := h.tryOnce(ctx, mutants, names, patience)
+	switch {
+	case err != nil || v.outcome != mutate.Killed:
+	case v.void:
+		return h.tryOnce(ctx, mutants, names, 2*patience)
+	case len(v.by) == 1 && hasty(h.cases[v.by[0]]):
+		again, err := h.tryOnce(ctx, mutants, v.by, patience)
 		if err != nil || again.outcome != mutate.Killed {
 			return verdict{outcome: mutate.Survived}, err
 		}
@@ -104,7 +108,7 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 	return v, err
 }
 
-func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
+func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration) (verdict, error) {
 	o := h.Run
 	o.Cases, o.Installations, o.Patience, o.Whole, o.Done = h.of(names), 1, patience, true, nil
 	if len(names) > 2*firstTries {

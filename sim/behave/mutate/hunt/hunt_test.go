@@ -1,0 +1,133 @@
+package hunt
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// newHunt returns a hunt over a template with three lines. Case all reaches each of them, and the
+// others one or two.
+func newHunt(t *testing.T) *hunt {
+	t.Helper()
+	h := &hunt{
+		Options: Options{Template: map[string]string{"a.tmpl": "gzip on;\ncors on;\nauth on;"}},
+		results: map[string]mutate.Result{}, kills: map[string]int{}, cases: map[string]*behave.Case{},
+		reach: map[string][]string{"a.tmpl:1": {"gzip", "both"}, "a.tmpl:2": {"both", "cors"}, "a.tmpl:3": {"auth"}},
+		able:  []string{"auth", "both", "cors", "gzip"},
+	}
+	texts := map[string]string{}
+	for _, name := range h.able {
+		texts[name] = name
+		h.cases[name] = &behave.Case{Name: name}
+	}
+	h.ranker, h.marked = mutate.NewRanker(texts), mutate.Sites(h.Template)
+	h.Mutants = slices.DeleteFunc(mutate.OfTemplate(h.Template), func(m mutate.Mutant) bool { return m.Now != "" })
+	return h
+}
+
+func names(mutants []mutate.Mutant) (all []string) {
+	for _, m := range mutants {
+		all = append(all, m.Position())
+	}
+	return all
+}
+
+// The mutants of a lot have cases of their own.
+func TestLotsKeepMutantsApart(t *testing.T) {
+	h := newHunt(t)
+	l, rest := h.lot(h.Mutants)
+	if diff := cmp.Diff([]string{"a.tmpl:1", "a.tmpl:3"}, names(l.mutants)); diff != "" {
+		t.Errorf("the first lot (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"gzip", "both", "auth"}, l.all()); diff != "" {
+		t.Errorf("its cases (-want +got):\n%s", diff)
+	}
+	if l, rest = h.lot(rest); len(l.mutants) != 1 || len(rest) != 0 {
+		t.Errorf("the second lot has %v; left %v", names(l.mutants), names(rest))
+	}
+	h.cases["auth"].Flags = map[string]string{"watch-namespace": "a"} // another controller
+	if l, _ = h.lot(h.Mutants); len(l.mutants) != 1 {
+		t.Errorf("a lot of cases with different flags: %v", names(l.mutants))
+	}
+}
+
+// A case that killed a mutant of a line nearby comes early, whatever its text.
+func TestKillersOfNeighboursComeEarly(t *testing.T) {
+	h := newHunt(t)
+	h.note(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Killed, By: []string{"both"}})
+	if order := h.order(h.Mutants[0], h.able); order[0] != "gzip" || !slices.Contains(order[:firstTries-2], "both") || len(order) != 4 {
+		t.Errorf("order %v", order)
+	}
+}
+
+func TestMutantsOfOneLineAreTriedApart(t *testing.T) {
+	mutants := mutate.OfTemplate(map[string]string{"a.tmpl": "gzip on;\ncors on;"})
+	group, rest := oneALine(mutants)
+	if len(mutants) != 4 || !slices.Equal(names(group), []string{"a.tmpl:1", "a.tmpl:2"}) || len(rest) != 2 {
+		t.Errorf("group %v, rest %v", names(group), names(rest))
+	}
+}
+
+func TestJudge(t *testing.T) {
+	result := func(name string, outcome behave.Outcome, reason string) behave.Result {
+		return behave.Result{Case: name, Outcome: outcome, Reason: reason, Failures: []behave.Failure{{Field: "status"}}}
+	}
+	passed := result("a", behave.Passed, "")
+	for name, test := range map[string]struct {
+		results []behave.Result
+		outcome mutate.Outcome
+		by      []string
+		void    bool
+	}{
+		"all pass":              {[]behave.Result{passed, result("b", behave.Differs, ""), result("c", behave.Skipped, "")}, mutate.Survived, nil, false},
+		"one fails":             {[]behave.Result{passed, result("b", behave.Failed, "")}, mutate.Killed, []string{"b"}, false},
+		"one differs no longer": {[]behave.Result{result("b", behave.NoLonger, "")}, mutate.Killed, []string{"b"}, false},
+		"nothing is served":     {[]behave.Result{result("b", behave.Void, "not within 15s")}, mutate.Killed, []string{"b"}, true},
+		"nginx does not start":  {[]behave.Result{result("b", behave.Void, started+": x")}, mutate.Stillborn, nil, false},
+	} {
+		if v := judge(test.results); v.outcome != test.outcome || !slices.Equal(v.by, test.by) || v.void != test.void {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// Of an earlier hunt, what changed is forgotten, and everything if the template did.
+func TestBaselineForgetsWhatChanged(t *testing.T) {
+	earlier := func() baseline {
+		return baseline{Template: "t", Cases: map[string]string{"a": "1", "b": "1", "c": "1"}, Passed: []string{"a", "b", "c"}, Reach: map[string][]string{"x:1": {"a", "b"}}}
+	}
+	got := earlier().of("t", map[string]string{"a": "1", "b": "2"})
+	want := baseline{Template: "t", Cases: map[string]string{"a": "1"}, Passed: []string{"a"}, Reach: map[string][]string{"x:1": {"a"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := earlier().of("other", map[string]string{"a": "1"}); len(got.Cases)+len(got.Passed)+len(got.Reach) != 0 {
+		t.Errorf("with another template: %+v", got)
+	}
+}
+
+// The last line about a mutant holds, and a line that was cut off is left out.
+func TestStateIsRead(t *testing.T) {
+	h := newHunt(t)
+	s, err := openState(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, outcome := range []mutate.Outcome{mutate.Survived, mutate.Killed} {
+		s.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: outcome})
+	}
+	if _, err := s.file.WriteString(`{"name":"x`); err != nil {
+		t.Fatal(err)
+	}
+	if found := s.results(); len(found) != 1 || found[h.Mutants[0].Name].Outcome != mutate.Killed {
+		t.Errorf("results %+v", found)
+	}
+	if s.close(); s.err() != nil {
+		t.Error(s.err())
+	}
+}
