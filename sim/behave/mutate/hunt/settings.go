@@ -24,6 +24,7 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 			if mutate.Sets(h.cases[name], m) {
 				todo[name] = append(todo[name], m)
 				killed[m.Name].Outcome = mutate.Survived
+				killed[m.Name].Reached++
 			}
 		}
 	}
@@ -41,11 +42,14 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 		}
 		h.Log("running %d cases without one of their settings each (round %d)", len(cases), round+1)
 		results, err := h.runWithout(ctx, cases)
-		if err != nil || ctx.Err() != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		for _, result := range results {
 			r := killed[lacks[result.Case].Name]
+			if result.Outcome == behave.Void && ctx.Err() != nil {
+				continue
+			}
 			r.Ran++
 			if v := judge([]behave.Result{result}); result.Outcome != behave.Void && v.outcome == mutate.Killed {
 				r.Outcome, r.By = mutate.Killed, append(r.By, result.Case)
@@ -55,12 +59,10 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 			}
 		}
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	for _, m := range left {
-		killed[m.Name].Reached = killed[m.Name].Ran
-		h.settle(*killed[m.Name])
+	for _, m := range left { // if the time ran out, what is killed is so all the same
+		if r := killed[m.Name]; r.Ran == r.Reached || r.Outcome == mutate.Killed {
+			h.settle(*r)
+		}
 	}
 	return nil
 }
@@ -71,7 +73,7 @@ func (h *hunt) runWithout(ctx context.Context, cases []*behave.Case) ([]behave.R
 	o.Cases, o.Installations, o.Patience, o.Done = cases, h.Workers, patience, nil
 	results, _, err := h.run(ctx, o, nil, nil)
 	if err != nil {
-		return nil, err
+		return results, err
 	}
 	o.Cases = nil
 	for i, r := range results {

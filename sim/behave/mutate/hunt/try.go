@@ -53,7 +53,7 @@ func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[str
 	}
 	o.Subject.Flags, o.Dir = flags, filepath.Join(dir, "run")
 	if results, err = caserun.Do(ctx, o); err != nil {
-		return nil, nil, err
+		return results, nil, err
 	}
 	logs, err := filepath.Glob(filepath.Join(o.Dir, "*", "controller.log"))
 	for _, log := range logs {
