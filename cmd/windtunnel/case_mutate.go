@@ -66,7 +66,7 @@ Cases that are likely to notice a mutant run first. Surviving mutants are tried 
 cases whose nginx.conf has the line. A run with the same --out continues an earlier one.
 Writes a page (mutations.md) and the outcome of each mutant (mutants.jsonl).
 Exit codes: 0 at most --max-survivors percent survive, 1 more do, 2 the mutants could
-not be tried.`,
+not be tried, 130 interrupted.`,
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -129,7 +129,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return err
 	}
 	document := mutate.Document{
-		Version: version.Of().Commit, Command: o.command(paths), Start: began, Took: time.Since(began),
+		Version: version.Of().Commit, Command: o.command(paths), Start: began,
 		Cases: found.Cases, Results: found.Results,
 	}
 	if document.Reasons, err = o.readReasons(in.Mutants); err != nil {
@@ -146,6 +146,9 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	counts := document.Count("")
 	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%s), %d undecided, %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
 		counts[mutate.Killed], counts[mutate.Survived], counts.Percent(), counts[mutate.Undecided], counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
+	if ctx.Err() != nil {
+		return exitWith(judge.Interrupted)
+	}
 	if low, _ := counts.Surviving(); 100*low > o.most {
 		return exitWith(judge.Failed)
 	}

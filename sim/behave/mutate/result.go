@@ -44,7 +44,6 @@ type Document struct {
 	Version string // of the program
 	Command string
 	Start   time.Time
-	Took    time.Duration
 	Cases   []string // the names of the cases that pass without a mutant
 	Results []Result
 	// Reasons says why mutants may survive or are not reached, by name.
@@ -107,7 +106,7 @@ func Markdown(out io.Writer, d Document) error {
 	w := &writer{out: out}
 	w.line("# Mutations")
 	w.line("")
-	w.line("What `%s` found on %s with %s, in %s: each mutant changes one line of the controller's template or Lua code, or makes the controller ignore an annotation, a ConfigMap key or a flag. It is *killed* if a behaviour case fails under it.", d.Command, d.Start.UTC().Format("2 January 2006"), d.Version, d.Took.Round(time.Minute))
+	w.line("What `%s` found on %s with version %s: each mutant changes one line of the controller's template or Lua code, or makes the controller ignore an annotation, a ConfigMap key or a flag. It is *killed* if a behaviour case fails under it.", d.Command, d.Start.UTC().Format("2 January 2006"), d.Version)
 	w.line("")
 	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case. Neither counts in the percentage. *Undecided* mutants survived the cases that are most likely to fail, and *untried* ones were not tried, because the time ran out.")
 	w.line("")

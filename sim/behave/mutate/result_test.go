@@ -11,7 +11,7 @@ import (
 func TestMarkdown(t *testing.T) {
 	line := func(number int, was string) Mutant { return lineMutant(Template, "a.tmpl", number, "delete", was, "") }
 	d := Document{
-		Version: "0123abcd", Command: "windtunnel case mutate", Start: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Took: 65 * time.Minute,
+		Version: "0123abcd", Command: "windtunnel case mutate", Start: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
 		Cases: []string{"cors/a", "cors/b", "cors/idle"},
 		Results: []Result{
 			{Mutant: line(1, "a;"), Outcome: Killed, By: []string{"cors/a", "cors/b"}},

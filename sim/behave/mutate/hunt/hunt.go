@@ -88,7 +88,6 @@ type hunt struct {
 	results map[string]mutate.Result // by the name of the mutant
 	kills   map[string]int           // how many mutants each case killed
 	killers []killer                 // which case killed a mutant of a line
-	runs    int                      // folders of runs
 	owners  map[string]*behave.Case  // by host
 }
 

@@ -2,7 +2,6 @@ package hunt
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,11 +28,18 @@ var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
 // run runs cases with files of a template and of Lua code, which may be nil for the controller's own.
 // It also returns why nginx rejects configurations.
 func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) (results []behave.Result, rejections []string, err error) {
-	h.mu.Lock()
-	h.runs++
-	dir := filepath.Join(h.Run.Dir, "work", fmt.Sprintf("%05d", h.runs))
-	h.mu.Unlock()
+	work := filepath.Join(h.Run.Dir, "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp(work, "run-")
+	if err != nil {
+		return nil, nil, err
+	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // nginx's workers read the Lua code
+		return nil, nil, err
+	}
 	flags := maps.Clone(o.Subject.Flags)
 	if flags == nil {
 		flags = map[string]string{}
