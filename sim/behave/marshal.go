@@ -1,7 +1,6 @@
 package behave
 
 import (
-	"bytes"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -12,28 +11,11 @@ import (
 // Marshal returns the case as a file. Parse reads that file back to the same case. Cases that are
 // equal give the same bytes.
 func (c *Case) Marshal() ([]byte, error) {
-	documents := []any{document{APIVersion: APIVersion, Kind: Kind, Spec: c.Spec}}
-	for _, m := range c.Manifests {
-		object := m.Object.DeepCopy()
-		if m.Named {
-			annotations := object.GetAnnotations()
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			annotations[specfile.NameAnnotation] = m.Name
-			object.SetAnnotations(annotations)
-		}
-		documents = append(documents, object.Object)
+	file, err := specfile.Marshal(document{APIVersion: APIVersion, Kind: Kind, Spec: c.Spec}, c.Manifests)
+	if err != nil {
+		return nil, fmt.Errorf("write case %s: %w", c.Name, err)
 	}
-	var file bytes.Buffer
-	encoder := yaml.NewEncoder(&file)
-	encoder.SetIndent(2)
-	for _, document := range documents {
-		if err := encoder.Encode(document); err != nil {
-			return nil, fmt.Errorf("write case %s: %w", c.Name, err)
-		}
-	}
-	return file.Bytes(), nil
+	return file, nil
 }
 
 // The methods below write what the methods UnmarshalYAML, and null, mean.
