@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/internal/plural"
@@ -25,10 +24,7 @@ import (
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/mutate"
 	"windtunnel.dev/sim/behave/mutate/hunt"
-	caserun "windtunnel.dev/sim/behave/run"
-	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/judge"
-	"windtunnel.dev/sim/subject"
 )
 
 // mutationsPage is the page with the results, in the folder of -o.
@@ -45,12 +41,11 @@ type caseMutateOptions struct {
 	budget        time.Duration
 	reasons       string
 	most          float64
-	installations int
-	driver        driverFlags
+	subject       caseSubject
 }
 
 func caseMutateCommand() *cobra.Command {
-	o := caseMutateOptions{driver: driverFlags{}}
+	var o caseMutateOptions
 	command := &cobra.Command{
 		Use:   "mutate [FILE|FOLDER…]",
 		Short: "Find lines of a template, of Lua code, and settings that no case watches",
@@ -66,7 +61,7 @@ Cases that are likely to notice a mutant run first. Surviving mutants are tried 
 cases whose nginx.conf has the line. A run with the same --out continues an earlier one.
 Writes a page (mutations.md) and the outcome of each mutant (mutants.jsonl).
 Exit codes: 0 at most --max-survivors percent survive, 1 more do, 2 the mutants could
-not be tried, 130 interrupted.`,
+not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -86,10 +81,10 @@ not be tried, 130 interrupted.`,
 	flags.DurationVar(&o.budget, "budget", 0, "end after this time; mutants that are left are untried (default: no limit)")
 	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon, a line of that file, a tab, and the reason")
 	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive")
-	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
-	o.driver.addController(flags)
-	addNginx(flags, &o.driver.nginx)
-	flags.BoolVar(&o.driver.hostPaths, "allow-host-paths", false, "allow controllers without the flag --nginx-root, which write to fixed paths of this machine")
+	flags.IntVar(&o.subject.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
+	o.subject.driver.addController(flags)
+	addNginx(flags, &o.subject.driver.nginx)
+	flags.BoolVar(&o.subject.driver.hostPaths, "allow-host-paths", false, "allow controllers without the flag --nginx-root, which write to fixed paths of this machine")
 	return command
 }
 
@@ -102,19 +97,14 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if err != nil {
 		return err
 	}
-	d, err := o.driver.open()
+	d, err := o.subject.driver.open()
 	if err != nil {
 		return err
 	}
-	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
-	in.Run = caserun.Options{
-		Cases: cases, Driver: d, Dir: o.out,
-		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: map[string]string{"sync-rate-limit": "20"}},
-		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
-		Bundled:   !o.driver.replacesController(), Has: fulfils(),
-	}
+	in.Run = o.subject.target(d, cases).Options
+	in.Run.Dir = o.out
 	began := time.Now()
-	in.Workers = o.installations
+	in.Workers = o.subject.installations
 	in.WakeIdle = o.sample == 0 && o.only == "" && len(o.kinds) == 0
 	in.Log = func(format string, values ...any) { fmt.Fprintf(stderr, format+"\n", values...) }
 	in.Report = estimate(stderr, len(in.Mutants), began)
@@ -149,10 +139,20 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if ctx.Err() != nil {
 		return exitWith(judge.Interrupted)
 	}
-	if low, _ := counts.Surviving(); 100*low > o.most {
-		return exitWith(judge.Failed)
+	return exitWith(survivorsOutcome(counts, o.most))
+}
+
+// survivorsOutcome judges the share of survivors against the percentage that is allowed. It is void
+// if only the undecided mutants could tell.
+func survivorsOutcome(counts mutate.Counts, most float64) judge.Outcome {
+	low, high := counts.Surviving()
+	switch {
+	case 100*low > most:
+		return judge.Failed
+	case 100*high > most:
+		return judge.Void
 	}
-	return nil
+	return judge.Passed
 }
 
 // command returns the command line, as pages show it.

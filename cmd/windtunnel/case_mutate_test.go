@@ -6,6 +6,7 @@ import (
 
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/sim/behave/mutate"
+	"windtunnel.dev/sim/judge"
 )
 
 // Mutants of our template are templates, and so is the marked one: nginx and the cases judge them,
@@ -44,6 +45,24 @@ func TestMutantsOfOurTemplateAreTemplates(t *testing.T) {
 			if !found {
 				t.Errorf("%s:%d has no mutant: %s", name, i+1, line)
 			}
+		}
+	}
+}
+
+func TestSurvivorsOutcome(t *testing.T) {
+	for name, test := range map[string]struct {
+		counts mutate.Counts
+		want   judge.Outcome
+	}{
+		"few survive":                  {mutate.Counts{mutate.Killed: 97, mutate.Survived: 3}, judge.Passed},
+		"many survive":                 {mutate.Counts{mutate.Killed: 90, mutate.Survived: 10}, judge.Failed},
+		"undecided may survive":        {mutate.Counts{mutate.Killed: 50, mutate.Survived: 1, mutate.Undecided: 49}, judge.Void},
+		"undecided do not matter":      {mutate.Counts{mutate.Killed: 97, mutate.Survived: 1, mutate.Undecided: 2}, judge.Passed},
+		"many survive, some undecided": {mutate.Counts{mutate.Killed: 80, mutate.Survived: 10, mutate.Undecided: 10}, judge.Failed},
+		"none lives":                   {mutate.Counts{mutate.Stillborn: 3}, judge.Passed},
+	} {
+		if got := survivorsOutcome(test.counts, 5); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 }
