@@ -109,7 +109,8 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	return exitWith(caseOutcome(ctx, err, document.Outcomes))
 }
 
-// createCaseDir makes the folder for results, by default one with a name and the time. A folder that has results already is an error.
+// createCaseDir creates the folder for results. Its default name is made of a name and the time. A
+// folder that already has results is an error.
 func createCaseDir(out, name string) (rundir.Dir, error) {
 	dir := rundir.Dir(out)
 	if out == "" {

@@ -62,7 +62,7 @@ func (l *live) watch(ctx context.Context, s *stay) behave.Result {
 	}
 	if err == nil && result.Outcome == behave.Failed {
 		if err = s.become(ctx, t.full, t.bare); err == nil {
-			err = s.in.live(ctx, noisy) // so that the next trial begins in peace
+			err = s.in.live(ctx, noisy) // so that the change does not disturb the next trial
 		}
 	}
 	if err != nil {

@@ -62,8 +62,8 @@ func (i *instance) begin(ctx context.Context) error {
 	return nil
 }
 
-// renew renews a Lease until ctx ends. What fails is repeated: others take the run for dead only when
-// the Lease is over.
+// renew renews a Lease until ctx ends. It retries after failures: other runs remove this run's objects
+// only after the Lease has expired.
 func renew(ctx context.Context, client kubernetes.Interface, lease *coordinationv1.Lease) {
 	leases := client.CoordinationV1().Leases(lease.Namespace)
 	ticker := time.NewTicker(leaseDuration / 6)
