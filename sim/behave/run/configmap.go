@@ -52,11 +52,11 @@ func (i *installation) configure(ctx context.Context, config map[string]string) 
 		data[bindAddress] = loopback + "," + loopback6
 	}
 	maps.Copy(data, config)
-	if maps.Equal(data, i.config) {
-		return nil
-	}
 	if err := i.listenToSyslog(data); err != nil {
 		return err
+	}
+	if maps.Equal(data, i.config) {
+		return nil
 	}
 	i.config = data
 	return i.put(ctx, i.sentinelIngress(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: i.configMap.Namespace, Name: i.configMap.Name}, Data: data})

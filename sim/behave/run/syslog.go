@@ -15,6 +15,7 @@ import (
 // syslogServer receives what nginx logs to syslog. It writes the lines into two files, so that they
 // are read like nginx's own.
 type syslogServer struct {
+	wanted         netip.AddrPort // port 0: any
 	address        netip.AddrPort
 	access, errors string // the files
 	socket         *net.UDPConn
@@ -22,35 +23,41 @@ type syslogServer struct {
 }
 
 // syslogAddress returns where nginx logs to with this ConfigMap, if that is syslog on this machine.
+// Port 0 stands for any free one: another process may use the port that the case names.
 func syslogAddress(config map[string]string) (netip.AddrPort, bool) {
 	enabled, _ := strconv.ParseBool(config["enable-syslog"])
 	host, err := netip.ParseAddr(config["syslog-host"])
 	if !enabled || err != nil || !host.IsLoopback() {
 		return netip.AddrPort{}, false
 	}
-	port, err := strconv.ParseUint(config["syslog-port"], 10, 16)
-	if err != nil {
-		port = 514
+	if config["syslog-port"] == "" {
+		return netip.AddrPortFrom(host, 514), true
 	}
-	return netip.AddrPortFrom(host, uint16(port)), true
+	return netip.AddrPortFrom(host, 0), true
 }
 
-// listenToSyslog receives what nginx logs to syslog with this ConfigMap, and nothing otherwise.
+// listenToSyslog receives what nginx logs to syslog with this ConfigMap, and nothing otherwise. It
+// writes the port into the ConfigMap if that names one.
 func (i *installation) listenToSyslog(config map[string]string) error {
 	address, ok := syslogAddress(config)
-	if ok && i.syslog != nil && i.syslog.address == address {
-		return nil
+	if !ok || i.syslog == nil || i.syslog.wanted != address {
+		if err := i.syslog.close(); err != nil {
+			return err
+		}
+		i.syslog = nil
+		if !ok {
+			return nil
+		}
+		server, err := serveSyslog(address, i.dir)
+		if err != nil {
+			return err
+		}
+		i.syslog = server
 	}
-	if err := i.syslog.close(); err != nil {
-		return err
+	if address.Port() == 0 {
+		config["syslog-port"] = strconv.Itoa(int(i.syslog.address.Port()))
 	}
-	i.syslog = nil
-	if !ok {
-		return nil
-	}
-	server, err := serveSyslog(address, i.dir)
-	i.syslog = server
-	return err
+	return nil
 }
 
 func serveSyslog(address netip.AddrPort, dir string) (*syslogServer, error) {
@@ -59,7 +66,7 @@ func serveSyslog(address netip.AddrPort, dir string) (*syslogServer, error) {
 		return nil, fmt.Errorf("listen for syslog: %w", err)
 	}
 	s := &syslogServer{
-		address: address, socket: socket, done: make(chan error, 1),
+		wanted: address, address: socket.LocalAddr().(*net.UDPAddr).AddrPort(), socket: socket, done: make(chan error, 1),
 		access: filepath.Join(dir, "syslog-access.log"), errors: filepath.Join(dir, "syslog-error.log"),
 	}
 	go func() { s.done <- s.receive() }()

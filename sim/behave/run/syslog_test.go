@@ -12,7 +12,7 @@ func TestSyslogAddress(t *testing.T) {
 		config map[string]string
 		want   string // "" for none
 	}{
-		{map[string]string{"enable-syslog": "true", "syslog-host": "127.0.0.1", "syslog-port": "15140"}, "127.0.0.1:15140"},
+		{map[string]string{"enable-syslog": "true", "syslog-host": "127.0.0.1", "syslog-port": "15140"}, "127.0.0.1:0"},
 		{map[string]string{"enable-syslog": "1", "syslog-host": "::1"}, "[::1]:514"},
 		{map[string]string{"enable-syslog": "false", "syslog-host": "127.0.0.1"}, ""},
 		{map[string]string{"enable-syslog": "true", "syslog-host": "203.0.113.7"}, ""},
@@ -26,15 +26,28 @@ func TestSyslogAddress(t *testing.T) {
 	}
 }
 
+// Two installations can run the same case: each gets a port of its own, and keeps it.
+func TestSyslogPorts(t *testing.T) {
+	ports := map[string]bool{}
+	for range 2 {
+		i := &installation{dir: t.TempDir()}
+		for range 2 {
+			config := map[string]string{"enable-syslog": "true", "syslog-host": "127.0.0.1", "syslog-port": "15140"}
+			if err := i.listenToSyslog(config); err != nil {
+				t.Fatal(err)
+			}
+			ports[config["syslog-port"]] = true
+		}
+		defer i.syslog.close()
+	}
+	if len(ports) != 2 {
+		t.Errorf("ports %v, want two", ports)
+	}
+}
+
 // Lines come without what syslog adds, each in the file of its log.
 func TestSyslogServer(t *testing.T) {
-	free, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.LocalAddr().(*net.UDPAddr).AddrPort()
-	free.Close()
-	s, err := serveSyslog(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), address.Port()), t.TempDir())
+	s, err := serveSyslog(netip.MustParseAddrPort("127.0.0.1:0"), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
