@@ -102,6 +102,9 @@ func (c *Case) fixed(covers string) string {
 	if len(c.beforeChange()) == 0 {
 		return "the first step is a change"
 	}
+	if slices.ContainsFunc(c.beforeChange(), func(s Step) bool { return s.Background }) {
+		return "a request is answered while other steps run"
+	}
 	switch kind, name, _ := strings.Cut(covers, "/"); kind {
 	case coversFlag:
 		return "a flag takes effect at the start of the controller"

@@ -68,6 +68,10 @@ func TestLiveChanges(t *testing.T) {
 			"  covers: [annotation/a]\n  pods: {web: {}}\n  steps:\n  - apply: later\n    expect: {reload: true}",
 			[]behave.LiveChange{{Covers: "annotation/a", Outcome: behave.Skipped, Reason: "the first step is a change"}},
 		},
+		"a request in the background": {
+			"  covers: [annotation/a]" + strings.Replace(requestThenChange, "a.example/\n", "a.example/\n    background: true\n", 1),
+			[]behave.LiveChange{{Covers: "annotation/a", Outcome: behave.Skipped, Reason: "a request is answered while other steps run"}},
+		},
 		"an ingress that is rejected": {
 			"  covers: [annotation/a, annotation/b]\n  earlier: [annotation/b]" + requestThenChange,
 			[]behave.LiveChange{{Covers: "annotation/a"}, {Covers: "annotation/b", Earlier: true}},
