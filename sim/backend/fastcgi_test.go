@@ -19,7 +19,7 @@ func fcgiRecord(kind byte, content string) []byte {
 	return append(append(record, content...), 0, 0, 0)
 }
 
-// fcgiRequest returns the records of a request, without the end of its body.
+// fcgiRequest returns the records of a request, without the end of its body. An empty body is its own end.
 func fcgiRequest(keep bool, body string, params ...string) []byte {
 	begin := []byte{0, 1, 0, 0, 0, 0, 0, 0} // a responder
 	if keep {
@@ -96,7 +96,8 @@ func TestFastCGI(t *testing.T) {
 			t.Errorf("parameters (-want +got):\n%s", diff)
 		}
 	}
-	conn.Write(append(fcgiRequest(false, "", "REQUEST_METHOD", "GET", "SERVER_PROTOCOL", "HTTP/1.0", "REQUEST_URI", "/gone"), fcgiRecord(fcgiStdin, "")...))
+	// Nothing may follow the end of this request: a connection that is closed with unread data is reset.
+	conn.Write(fcgiRequest(false, "", "REQUEST_METHOD", "GET", "SERVER_PROTOCOL", "HTTP/1.0", "REQUEST_URI", "/gone"))
 	answer, err := fcgiAnswer(conn)
 	if err != nil || !strings.HasPrefix(answer, "Status: 410 Gone\r\n") || !strings.HasSuffix(answer, "\r\n\r\ngone") || !strings.Contains(answer, "X-A: 1\r\nX-A: 2\r\n") {
 		t.Errorf("%q, %v", answer, err)
