@@ -12,6 +12,7 @@ import (
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/docs"
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/driver/local"
 )
 
 // modulePrefix is the start of needs that name a module of nginx.
@@ -19,7 +20,8 @@ const modulePrefix = "module/"
 
 // needs are what cases can need besides modules, and how to find out whether this machine has it.
 var needs = map[string]func() bool{
-	"ipv6": hasIPv6,
+	"ipv6":        hasIPv6,
+	"owasp-rules": local.HasFirewallRules,
 }
 
 var (

@@ -50,6 +50,14 @@ func install(t *testing.T, opts options.Options, state plan.State) {
 	if err := lua.Write(opts.Path("/etc/nginx/lua")); err != nil {
 		t.Fatal(err)
 	}
+	for _, rules := range render.FirewallFiles() { // nginx with ModSecurity reads them
+		if err := os.MkdirAll(filepath.Dir(opts.Path(rules)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(opts.Path(rules), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth"} {
 		if err := os.MkdirAll(opts.Path(folder), 0o755); err != nil {
 			t.Fatal(err)

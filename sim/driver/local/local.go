@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -75,5 +76,9 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	return cluster.WithRuntime(&runtime{cluster: cluster, binary: d.binary(s), flags: flags}), nil
+	instance := cluster.WithRuntime(&runtime{cluster: cluster, binary: d.binary(s), flags: flags})
+	if err := layOutFirewall(cluster.Root); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the rules of ModSecurity: %w", err), instance.Stop(ctx))
+	}
+	return instance, nil
 }
