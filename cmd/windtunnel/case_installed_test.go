@@ -172,6 +172,7 @@ func (s *staging) args(dir string, more ...string) []string {
 }
 
 func TestCasesOnAnInstallation(t *testing.T) {
+	t.Parallel()
 	s := newStaging(t)
 	before := s.state(t)
 	unchanged := func(t *testing.T) {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"windtunnel.dev/internal/built"
-	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -49,22 +46,4 @@ func hostsOf(c *behave.Case) []string {
 		}
 	}
 	return hosts
-}
-
-// The bundled controller passes all cases, or differs as they admit. Few controllers run at a time,
-// because the tests of other packages run as well.
-func TestCasesPassOnTheBundledController(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs nginx; not run with -short")
-	}
-	if err := doctor.Fit(); err != nil {
-		t.Skip("no subject can run on this machine: ", err)
-	}
-	var stdout, stderr bytes.Buffer
-	code := Main(t.Context(), []string{
-		"case", "run", "--installations", "4", "--bundled", "--controller", built.Command(t, "nginx-ingress-controller"), "-o", filepath.Join(t.TempDir(), "run"), caseFiles,
-	}, &stdout, &stderr)
-	if code != exitOK {
-		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
-	}
 }

@@ -16,10 +16,11 @@ import (
 	"windtunnel.dev/internal/built"
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/parallel"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(parallel.Tests{M: m, AtOnce: 4}, map[string]func(){
 		"windtunnel": func() {
 			ctx, stop := untilSignal()
 			defer stop()
