@@ -16,6 +16,7 @@ import (
 // Tests the address and port that pods get and that allow lists check, for combinations of the
 // PROXY protocol and client headers.
 func TestClientAddress(t *testing.T) {
+	t.Parallel()
 	const (
 		trusted   = "PROXY TCP4 10.0.0.7 192.0.2.1 5 443\r\n" // a trusted proxy, in proxy-real-ip-cidr
 		untrusted = "PROXY TCP4 203.0.113.9 192.0.2.1 5 8443\r\n"
@@ -116,6 +117,7 @@ func tellsAddress(w http.ResponseWriter, r *http.Request) {
 // With TLS passthrough the controller sends the client's address to nginx, whatever else is
 // trusted. nginx's own port differs from the one that clients use.
 func TestClientAddressWithPassthrough(t *testing.T) {
+	t.Parallel()
 	for name, mode := range map[string]struct {
 		config  map[string]string
 		preface string

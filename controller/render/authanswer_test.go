@@ -16,6 +16,7 @@ import (
 // whose backend can answer 200, must not replace it, nor nginx's own response if the service cannot
 // be reached.
 func TestErrorPagesDoNotReplaceTheAnswerOfExternalAuth(t *testing.T) {
+	t.Parallel()
 	for name, mode := range map[string]struct {
 		config  map[string]string
 		dynamic bool

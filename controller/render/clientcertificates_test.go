@@ -16,6 +16,7 @@ import (
 // The authentication service, and every other service that receives a request, gets the client
 // certificate that nginx has verified.
 func TestClientCertificateHeadersComeFromNginx(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	authority := pki.New("clients")
 	put(t, in, "/etc/ingress-controller/ssl/ca.pem", authority.PEM)

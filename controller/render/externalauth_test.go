@@ -102,6 +102,7 @@ var authExchanges = map[string]exchange{
 
 // nginx sends each request to the external authentication service, whose response decides.
 func TestExternalAuth(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]map[string]string{"with HTTP/2": nil, "without HTTP/2": {"use-http2": "false"}} {
 		t.Run(name, func(t *testing.T) {
 			guard := &guard{asked: make(map[string]int)}

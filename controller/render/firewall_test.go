@@ -20,6 +20,7 @@ import (
 // annotations get 503, and the ConfigMap's setting is a finding, because nginx would reject the
 // configuration.
 func TestUnavailableFirewall(t *testing.T) {
+	t.Parallel()
 	const rules, owasp = "/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
 	wishes := map[string]annotations.ModSecurity{
 		"plain.example": {},

@@ -101,6 +101,7 @@ func TestTheForeignTemplateUsesTheWholeDataModel(t *testing.T) {
 // nginx accepts the output of a template written for ingress-nginx's image, for a model with all
 // features.
 func TestAForeignTemplate(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true", "use-http2": "false"})
 	in.Template, in.Options.Stream = foreign(t), streamOf(program)
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter", "stream"} {
@@ -296,6 +297,7 @@ server {
 // Our template, written out and parsed as a user's, gives the same result for a model with all
 // features.
 func TestOurTemplateAsAUserTemplate(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*render.Input){
 		"dynamic":           func(*render.Input) {},
 		"by reloads":        func(in *render.Input) { in.Options.DynamicConfiguration = false },

@@ -20,6 +20,7 @@ import (
 // Paths of ingresses and requests begin with a slash, but names of internal locations do not. So no
 // ingress can claim such a name, and no request can reach it.
 func TestInternalLocationsCannotBeClaimed(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	t.Run("own template", func(t *testing.T) {
 		namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) })

@@ -155,6 +155,7 @@ var featureExchanges = map[string]exchange{
 }
 
 func TestFeaturesOfLocations(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{
 		"add-headers": "demo/add", "hide-headers": "X-Hidden", "proxy-add-original-uri-header": "true",
 		"block-user-agents": "~*BadBot", "custom-http-errors": "418",

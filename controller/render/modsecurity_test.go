@@ -13,6 +13,7 @@ import (
 // With enable-modsecurity, the firewall checks each request once, in its location. It does not
 // check the subrequests that nginx sends for it, nor the controller's own servers.
 func TestModSecurityOnNginx(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"enable-modsecurity": "true", "custom-http-errors": "404"})
 	if in.Optional["http_modsecurity"] == nil {
 		t.Skip("needs nginx's module ModSecurity: apt-get install libnginx-mod-http-modsecurity")

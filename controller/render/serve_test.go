@@ -47,6 +47,7 @@ func with(name, value string) func(*http.Request) {
 }
 
 func TestMirrorsAndFastCGI(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, nil)
 	copies := make(chan string, 10)
 	mirror := pod(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -90,6 +91,7 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 // nginx passes the client's address to FastCGI programs, as it does to pods with HTTP. What a
 // client claims about itself does not reach them.
 func TestFastCGIParametersComeFromNginx(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"proxy-add-original-uri-header": "true"})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,6 +173,7 @@ func TestFastCGIParametersComeFromNginx(t *testing.T) {
 }
 
 func TestWebSocketsPass(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, nil)
 	m := hosts(in, pod(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") != "echo" {
@@ -204,6 +207,7 @@ func TestWebSocketsPass(t *testing.T) {
 
 // Features that need a module work if nginx has it.
 func TestModules(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"enable-brotli": "true", "brotli-min-length": "1", "brotli-types": "text/plain", "use-geoip2": "true"})
 	if in.Optional["http_brotli_filter"] == nil || in.Optional["http_brotli_static"] == nil {
 		t.Skip("needs nginx's brotli modules: apt-get install libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static")

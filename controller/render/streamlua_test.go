@@ -120,6 +120,7 @@ func lines(text string) string {
 
 // nginx serves what is left of the stream block.
 func TestServersWithoutStreamLuaAreServed(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, nil)
 	files, err := program.Load("stream")
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // Services that authenticate a request, get a mirrored copy of it, or answer its error get the
 // client's address from nginx, whatever the client claims about itself.
 func TestClientsCannotForgeHeaders(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]map[string]string{
 		"with HTTP/2": {"custom-http-errors": "404"}, "without HTTP/2": {"custom-http-errors": "404", "use-http2": "false"},
 	} {
@@ -102,6 +103,7 @@ func TestClientsCannotForgeHeaders(t *testing.T) {
 
 // Error pages do not replace the responses of the controller's own servers.
 func TestErrorPagesDoNotAffectTheControllersServers(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"custom-http-errors": "403,404,405,500"})
 	m := hosts(in, pod(t, told), nil)
 	page := pod(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })
@@ -129,6 +131,7 @@ func TestErrorPagesDoNotAffectTheControllersServers(t *testing.T) {
 
 // A mirrored request that fails causes no error, and only the client's request is logged.
 func TestFailingMirrorsHaveNoEffect(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"custom-http-errors": "502", "log-format-upstream": "$host $uri $status <$proxy_upstream_name>"})
 	pages := make(chan string, 10)
 	page := pod(t, func(_ http.ResponseWriter, r *http.Request) { pages <- r.Header.Get("X-Code") })
@@ -152,6 +155,7 @@ func TestFailingMirrorsHaveNoEffect(t *testing.T) {
 
 // Requests to the authentication service are logged only if that is configured.
 func TestAuthRequestsAreLoggedIfEnabled(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[string]string{
 		"true":  "asked.example _external-auth-Lw-Prefix 401\nasked.example /page 401\n",
 		"false": "asked.example /page 401\n",

@@ -34,6 +34,7 @@ var documented = strings.Fields(`
 
 // The options know a documented variable if and only if nginx does.
 func TestDocumentedVariables(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, map[string]string{"enable-brotli": "true", "enable-opentelemetry": "true"})
 	names, modules := options.PossibleVariables(program.AtLeast, program.Has)
 	exist, err := program.Variables(documented, modules)
@@ -58,6 +59,7 @@ func TestDocumentedVariables(t *testing.T) {
 
 // nginx has each variable that the options know, in a location of our nginx.conf.
 func TestKnownVariablesExist(t *testing.T) {
+	t.Parallel()
 	in, program := here(t, nil)
 	var err error
 	if in.Options.Variables, err = program.Variables(options.PossibleVariables(program.AtLeast, program.Has)); err != nil {
