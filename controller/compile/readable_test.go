@@ -31,7 +31,7 @@ var accepted = sync.OnceValue(func() map[string][]string {
 			if strings.HasSuffix(key.Name, "-snippet") {
 				continue // a snippet, whose author can break nginx.conf
 			}
-			for range 400 {
+			for range 150 {
 				if value := scribble(random); len(said(key.Name, value)) == 0 && !slices.Contains(values[key.Name], value) {
 					values[key.Name] = append(values[key.Name], value)
 				}
