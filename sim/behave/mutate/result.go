@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -140,7 +141,7 @@ func orAll(kind Kind) string {
 	return string(kind)
 }
 
-// list writes the mutants with an outcome.
+// list writes the mutants with an outcome, by kind, file and line.
 func (d Document) list(w *writer, outcome Outcome, title, doc string) {
 	var rows []Result
 	for _, r := range d.Results {
@@ -151,6 +152,9 @@ func (d Document) list(w *writer, outcome Outcome, title, doc string) {
 	if len(rows) == 0 {
 		return
 	}
+	slices.SortFunc(rows, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
+	})
 	w.line("\n## %s\n", title)
 	if doc != "" {
 		w.line("%s\n", doc)

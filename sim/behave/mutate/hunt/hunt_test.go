@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,4 +131,22 @@ func TestStateIsRead(t *testing.T) {
 	if s.close(); s.err() != nil {
 		t.Error(s.err())
 	}
+}
+
+// Two hunts in one folder would overwrite each other's state.
+func TestStateHasOneHunt(t *testing.T) {
+	dir := t.TempDir()
+	first, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openState(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("the second hunt: %v", err)
+	}
+	first.close()
+	again, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.close()
 }

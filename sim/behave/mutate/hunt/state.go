@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/sim/behave/mutate"
 )
@@ -24,12 +27,20 @@ type state struct {
 	wrong error
 }
 
+// openState opens the state in a folder. Only one hunt can have it open.
 func openState(dir string) (*state, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(filepath.Join(dir, resultsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	return &state{dir: dir, file: file}, err
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil { // until the file is closed
+		file.Close()
+		return nil, fmt.Errorf("another hunt runs in %s: wait for its end, or choose another folder: %w", dir, err)
+	}
+	return &state{dir: dir, file: file}, nil
 }
 
 func (s *state) close()     { s.wrong = errors.Join(s.wrong, s.file.Close()) }
