@@ -65,6 +65,7 @@ func hasIPv6(need string) bool {
 
 // The cases in testdata show what the runner can do: logs, reloads, changes, addresses, TLS.
 func TestRunnerCases(t *testing.T) {
+	t.Parallel()
 	o := options(t, load(t, "testdata/cases/run/*.yaml")...)
 	o.Has = hasIPv6
 	var done []string
@@ -89,6 +90,7 @@ func TestRunnerCases(t *testing.T) {
 // A case that cannot be served does not void the others of its batch, and a wrong expectation fails
 // alone.
 func TestOnlyTheCaseAtFaultIsNotPassed(t *testing.T) {
+	t.Parallel()
 	o := options(t, load(t, "testdata/cases/fault/*.yaml")...)
 	o.Has = hasIPv6
 	results, err := run.Do(t.Context(), o)
@@ -112,6 +114,7 @@ func TestOnlyTheCaseAtFaultIsNotPassed(t *testing.T) {
 }
 
 func TestInterruptedRunVoidsTheRest(t *testing.T) {
+	t.Parallel()
 	o := options(t, load(t, "testdata/cases/run/*.yaml")...)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Installations = 1
