@@ -75,7 +75,6 @@ var unseen = map[string]string{
 // missing lists what clients can feel and no case shows yet. It may only shrink.
 var missing = []string{
 	"flag/enable-ssl-chain-completion",
-	"flag/udp-services-configmap",
 }
 
 // Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.

@@ -48,6 +48,7 @@ const (
 	GRPCS   Protocol = "grpcs"   // HTTP/2 over TLS
 	FastCGI Protocol = "fastcgi" // the responder role of FastCGI 1.0
 	Silent  Protocol = "silent"  // accepts connections, and neither reads nor answers
+	UDP     Protocol = "udp"     // HTTP/1.1, each request and each answer in a datagram
 )
 
 // Rule is an answer to some requests.
@@ -108,7 +109,7 @@ type compiled struct {
 
 func (s Script) compile() (*compiled, error) {
 	c := &compiled{Script: s, protocol: cmp.Or(s.Protocol, HTTP), matched: make([]atomic.Int64, len(s.Rules))}
-	if !slices.Contains([]Protocol{HTTP, HTTPS, GRPC, GRPCS, FastCGI, Silent}, c.protocol) {
+	if !slices.Contains([]Protocol{HTTP, HTTPS, GRPC, GRPCS, FastCGI, Silent, UDP}, c.protocol) {
 		return nil, fmt.Errorf("script: no pod speaks %q", s.Protocol)
 	}
 	for i, port := range s.Ports {

@@ -15,6 +15,8 @@ func newScriptedServer(p *pod, script *compiled) server {
 		return newFastCGIServer(p)
 	case Silent:
 		return &silentServer{}
+	case UDP:
+		return &datagramServer{p}
 	}
 	s := newServer(p)
 	s.TLSConfig = script.tls

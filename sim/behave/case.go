@@ -70,8 +70,8 @@ type Pods struct {
 	Replicas *int `yaml:"replicas,omitempty" jsonschema:"default=1,minimum=0"`
 	// The zones that the pods are for, in turn, as topology hints. The controller of a local subject runs in the zone here.
 	Zones []string `yaml:"zones,omitempty"`
-	// What the pods speak; silent pods accept connections, and neither read nor answer.
-	Protocol string `yaml:"protocol,omitempty" jsonschema:"default=http,enum=http,enum=https,enum=grpc,enum=grpcs,enum=fastcgi,enum=silent"`
+	// What the pods speak; silent pods accept connections, and neither read nor answer. udp pods answer requests with the field udp.
+	Protocol string `yaml:"protocol,omitempty" jsonschema:"default=http,enum=http,enum=https,enum=grpc,enum=grpcs,enum=fastcgi,enum=silent,enum=udp"`
 	// The certificate of https and grpcs pods, by its name in certificates. Default: one for no host.
 	Certificate string `yaml:"certificate,omitempty"`
 	// The certificate authority that client certificates of https and grpcs pods must come from, by its name in certificates. Default: none is asked for.
@@ -170,6 +170,8 @@ type Request struct {
 	GRPC bool `yaml:"grpc,omitempty"`
 	// Opens a WebSocket, sends the body as one message and reads one.
 	WebSocket bool `yaml:"websocket,omitempty"`
+	// Sends the HTTP request as one UDP datagram, and reads the answer from one. Belongs to requests with port.
+	UDP bool `yaml:"udp,omitempty"`
 	// How the client connects through TLS, with https URLs.
 	TLS ClientTLS `yaml:"tls,omitempty"`
 	// The client's address, from 127.0.0.0/8 or ::1. Only local subjects see it.

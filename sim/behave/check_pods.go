@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	protocols = []string{"http", "https", "grpc", "grpcs", "fastcgi", "silent"}
+	protocols = []string{"http", "https", "grpc", "grpcs", "fastcgi", "silent", "udp"}
 	breaks    = []string{"close", "reset"}
 	keys      = []string{"ecdsa", "rsa"}
 )

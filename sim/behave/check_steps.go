@@ -268,6 +268,10 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		c.addProblem("websocket: needs HTTP/1.1", "remove http:", below(path, "http")...)
 	case r.WebSocket && target.Method != "" && target.Method != "GET":
 		c.addProblem("websocket: begins with a GET request", "write GET", below(path, "request")...)
+	case r.UDP && r.Port == 0:
+		c.addProblem("udp: without a port", "add port:, one of a UDP service", below(path, "udp")...)
+	case r.UDP && (target.Scheme == "https" || r.HTTP != "" && r.HTTP != "1.1" || r.GRPC || r.WebSocket || r.KeepAlive || r.Proxy != nil):
+		c.addProblem("udp: belongs to plain requests with HTTP/1.1", "write an http URL, and remove http, grpc, websocket, keep-alive and proxy", below(path, "udp")...)
 	}
 	if given(c, path, "tls") {
 		at := below(path, "tls")

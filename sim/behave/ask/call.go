@@ -32,6 +32,7 @@ type call struct {
 	chunked   bool
 	grpc      bool
 	webSocket bool
+	udp       bool
 	keepAlive bool
 	timeout   time.Duration
 	pause     behave.Pause
@@ -55,7 +56,7 @@ func newCall(to Target, r behave.Request) (*call, error) {
 		return nil, err
 	}
 	c := &call{
-		line: l, version: cmp.Or(r.HTTP, "1.1"), chunked: r.Chunked, grpc: r.GRPC, webSocket: r.WebSocket,
+		line: l, version: cmp.Or(r.HTTP, "1.1"), chunked: r.Chunked, grpc: r.GRPC, webSocket: r.WebSocket, udp: r.UDP,
 		keepAlive: r.KeepAlive, timeout: cmp.Or(r.Timeout, defaultTimeout), pause: r.Pause,
 	}
 	if r.GRPC {
@@ -83,6 +84,7 @@ func checkCombination(_ Target, r behave.Request) error {
 		{r.WebSocket && r.HTTP != "" && r.HTTP != "1.1", "websocket needs HTTP/1.1"},
 		{r.WebSocket && r.KeepAlive, "websocket and keep-alive exclude each other"},
 		{r.WebSocket && r.Chunked, "websocket and chunked exclude each other"},
+		{r.UDP && (r.HTTP == "2" || r.GRPC || r.WebSocket || r.KeepAlive || r.Proxy != nil || strings.Contains(r.Request, "https:")), "udp needs a plain request with HTTP/1"},
 		{r.Together && r.KeepAlive, "together and keep-alive exclude each other"},
 		{r.Body != "" && r.Bytes != 0, "body and bytes exclude each other"},
 		{r.Pause != (behave.Pause{}) && (r.HTTP == "2" || r.GRPC || r.WebSocket), "pause needs HTTP/1 without websocket"},

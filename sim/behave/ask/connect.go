@@ -39,22 +39,20 @@ func (c *call) open(ctx context.Context, on *connection) error {
 	case on.Conn != nil:
 		return nil
 	}
-	var dialer net.Dialer
-	if c.from.IsValid() {
-		dialer.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(c.from, 0))
-	}
-	tcp, err := dialer.DialContext(ctx, "tcp", c.address.String())
+	conn, err := c.dial(ctx)
 	if err != nil {
 		if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || isTimeout(err) {
 			return err
 		}
 		return unjudgeable{err}
 	}
-	on.Conn = tcp
-	defer whenDone(ctx, tcp)()
+	on.Conn = conn
+	defer whenDone(ctx, conn)()
 	wait(c.pause.Connected, ctx.Done())
-	if _, err := tcp.Write(c.proxy); err != nil {
-		return err
+	if len(c.proxy) > 0 {
+		if _, err := conn.Write(c.proxy); err != nil {
+			return err
+		}
 	}
 	if c.tls != nil {
 		if err := c.secure(ctx, on); err != nil {
@@ -64,8 +62,29 @@ func (c *call) open(ctx context.Context, on *connection) error {
 	if c.tls == nil && c.version == "2" || on.session != nil && on.session.Protocol == http2.NextProtoTLS {
 		return on.startHTTP2()
 	}
-	on.reader = bufio.NewReader(on.Conn)
+	on.reader = bufio.NewReaderSize(on.Conn, maxDatagram)
 	return nil
+}
+
+// maxDatagram is the size of the largest UDP datagram, in bytes. A reader with a smaller buffer
+// would lose the rest of one.
+const maxDatagram = 1 << 16
+
+func (c *call) dial(ctx context.Context) (net.Conn, error) {
+	local := netip.AddrPortFrom(c.from, 0)
+	var dialer net.Dialer
+	network := "tcp"
+	if c.udp {
+		network = "udp"
+	}
+	switch {
+	case !c.from.IsValid():
+	case c.udp:
+		dialer.LocalAddr = net.UDPAddrFromAddrPort(local)
+	default:
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(local)
+	}
+	return dialer.DialContext(ctx, network, c.address.String())
 }
 
 func (c *call) secure(ctx context.Context, on *connection) error {

@@ -84,7 +84,7 @@ func (c *call) write(to io.Writer, fields []field) *sending {
 }
 
 func (c *call) writeTo(s *sending, fields []field) error {
-	w := bufio.NewWriter(s.conn)
+	w := bufio.NewWriterSize(s.conn, maxDatagram)
 	fmt.Fprintf(w, "%s %s HTTP/%s\r\n", c.method, c.target, c.versionOnWire())
 	for _, f := range fields {
 		fmt.Fprintf(w, "%s: %s\r\n", f.name, f.value)
