@@ -127,6 +127,9 @@ var (
 
 // otherValues returns the line with other values: switches the other way round, and other numbers.
 func otherValues(text string) []variant {
+	if strings.HasPrefix(strings.TrimSpace(text), "access_log ") {
+		return nil // on would be the name of a file
+	}
 	var all []variant
 	for was, now := range map[string]string{"on": "off", "off": "on", `"true"`: `"false"`, `"false"`: `"true"`, "'true'": "'false'", "'false'": "'true'"} {
 		if before, ok := strings.CutSuffix(strings.TrimRight(text, " "), " "+was+";"); ok {
