@@ -131,7 +131,8 @@ func seeded(t *testing.T) *Server {
 	for path, body := range map[string]string{
 		cmPath:                                `{"metadata":{"name":"seed"}}`,
 		"/api/v1/namespaces/default/services": `{"metadata":{"name":"seed"},"spec":{"ports":[{"port":1}]}}`,
-		"/apis/apps/v1/namespaces/default/deployments": `{"metadata":{"name":"seed"},"spec":{}}`,
+		"/apis/apps/v1/namespaces/default/deployments": `{"metadata":{"name":"seed"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
 	} {
 		w := httptest.NewRecorder()
 		req := httptest.NewRequest("POST", "http://localhost"+path, bytes.NewReader([]byte(body)))

@@ -25,6 +25,10 @@ var Bindings = &resource.Resource{Version: "v1", Name: "bindings", Kind: "Bindin
 var coreEvents = &resource.Resource{Version: "v1", Name: "events", Kind: "Event", Short: []string{"ev"}, Upsert: true,
 	NoDependents: true, Fields: fieldsOf(eventFields), Printer: columns.Event}
 
+var autoscalers = &resource.Resource{Group: "autoscaling", Version: "v2", Name: "horizontalpodautoscalers", Kind: "HorizontalPodAutoscaler",
+	Short: []string{"hpa"}, Categories: []string{"all"}, Status: true,
+	Defaults: defaultsOf(defaults.Autoscaler), Validate: validationOf(validation.Autoscaler), Printer: columns.Autoscaler}
+
 // BuiltIn is the table of the built-in resources: first the core group, then the other groups.
 // Discovery uses the same order. The rules in the rows are those of kube-apiserver's registry
 // (pkg/registry/<group>/<kind>/strategy.go) at v1.36.
@@ -33,7 +37,7 @@ var BuiltIn = resource.Table{
 	{Version: "v1", Name: "endpoints", Kind: "Endpoints", ValidatedWhole: true, Short: []string{"ep"}, Upsert: true,
 		Defaults: defaultsOf(defaults.Endpoints), Printer: columns.Endpoints},
 	coreEvents,
-	{Version: "v1", Name: "limitranges", Kind: "LimitRange", Short: []string{"limits"}},
+	{Version: "v1", Name: "limitranges", Kind: "LimitRange", Short: []string{"limits"}, Defaults: defaultsOf(defaults.LimitRange)},
 	{Version: "v1", Name: "namespaces", Kind: "Namespace", ValidatedWhole: true, Short: []string{"ns"}, ClusterScoped: true, Status: true,
 		Subresources: []string{"finalize"}, ReturnsDeleted: true, NoDeleteAll: true, ValidName: machinery.ValidateNamespaceName,
 		Fields: fieldsOf(namespaceFields), Defaults: defaultsOf(defaults.Namespace), Prepare: prepareOf(defaults.PrepareNamespace), Validate: validationOf(validation.Namespace), Printer: columns.Namespace},
@@ -48,10 +52,11 @@ var BuiltIn = resource.Table{
 	{Version: "v1", Name: "podtemplates", Kind: "PodTemplate", Generation: true},
 	{Version: "v1", Name: "replicationcontrollers", Kind: "ReplicationController", Short: []string{"rc"}, Categories: []string{"all"},
 		Status: true, Scale: true, Generation: true, Defaults: defaultsOf(defaults.ReplicationController), Printer: columns.ReplicationController},
-	{Version: "v1", Name: "resourcequotas", Kind: "ResourceQuota", Short: []string{"quota"}, Status: true, ReturnsDeleted: true},
+	{Version: "v1", Name: "resourcequotas", Kind: "ResourceQuota", Short: []string{"quota"}, Status: true, ReturnsDeleted: true,
+		Printer: columns.ResourceQuota},
 	{Version: "v1", Name: "secrets", Kind: "Secret", ValidatedWhole: true, Fields: fieldsOf(secretFields), Defaults: defaultsOf(defaults.Secret),
 		Validate: validationOf(validation.Secret), Printer: columns.Secret},
-	{Version: "v1", Name: "serviceaccounts", Kind: "ServiceAccount", ValidatedWhole: true, Short: []string{"sa"}, ReturnsDeleted: true},
+	{Version: "v1", Name: "serviceaccounts", Kind: "ServiceAccount", ValidatedWhole: true, Short: []string{"sa"}, ReturnsDeleted: true, Printer: columns.ServiceAccount},
 	{Version: "v1", Name: "services", Kind: "Service", Short: []string{"svc"}, Categories: []string{"all"}, Status: true, Upsert: true,
 		ReturnsDeleted: true, ValidName: machinery.NameIsDNSLabel, Fields: fieldsOf(serviceFields),
 		Defaults: defaultsOf(defaults.Service), Prepare: prepareOf(defaults.PrepareService), Validate: validationOf(validation.Service), Printer: columns.Service},
@@ -67,15 +72,15 @@ var BuiltIn = resource.Table{
 		Short: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, ClusterScoped: true, Status: true, CreatesStatus: true,
 		Generation: true, ReturnsDeleted: true, Defaults: defaultsOf(custom.Default), Prepare: prepareOf(custom.Prepare), Validate: validationOf(custom.Validate)},
 
-	{Group: "apps", Version: "v1", Name: "controllerrevisions", Kind: "ControllerRevision"},
+	{Group: "apps", Version: "v1", Name: "controllerrevisions", Kind: "ControllerRevision", Validate: validationOf(validation.ControllerRevision), Printer: columns.ControllerRevision},
 	{Group: "apps", Version: "v1", Name: "daemonsets", Kind: "DaemonSet", Short: []string{"ds"}, Categories: []string{"all"}, Status: true, Generation: true,
-		Defaults: defaultsOf(defaults.DaemonSet), Printer: columns.DaemonSet},
+		Defaults: defaultsOf(defaults.DaemonSet), Prepare: prepareOf(defaults.PrepareDaemonSet), Validate: validationOf(validation.DaemonSet), Printer: columns.DaemonSet},
 	{Group: "apps", Version: "v1", Name: "deployments", Kind: "Deployment", Short: []string{"deploy"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
-		Defaults: defaultsOf(defaults.Deployment), Printer: columns.Deployment},
+		Defaults: defaultsOf(defaults.Deployment), Validate: validationOf(validation.Deployment), Printer: columns.Deployment},
 	{Group: "apps", Version: "v1", Name: "replicasets", Kind: "ReplicaSet", Short: []string{"rs"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
-		Defaults: defaultsOf(defaults.ReplicaSet), Printer: columns.ReplicaSet},
+		Defaults: defaultsOf(defaults.ReplicaSet), Validate: validationOf(validation.ReplicaSet), Printer: columns.ReplicaSet},
 	{Group: "apps", Version: "v1", Name: "statefulsets", Kind: "StatefulSet", Short: []string{"sts"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
-		Defaults: defaultsOf(defaults.StatefulSet), Printer: columns.StatefulSet},
+		Defaults: defaultsOf(defaults.StatefulSet), Validate: validationOf(validation.StatefulSet), Printer: columns.StatefulSet},
 
 	{Group: "authentication.k8s.io", Version: "v1", Name: "selfsubjectreviews", Kind: "SelfSubjectReview", ClusterScoped: true,
 		Review: reviewOf(reviewSelf)},
@@ -89,12 +94,15 @@ var BuiltIn = resource.Table{
 	{Group: "authorization.k8s.io", Version: "v1", Name: "subjectaccessreviews", Kind: "SubjectAccessReview", ClusterScoped: true,
 		Review: reviewOf(reviewAccess)},
 
-	{Group: "autoscaling", Version: "v2", Name: "horizontalpodautoscalers", Kind: "HorizontalPodAutoscaler", Short: []string{"hpa"},
-		Categories: []string{"all"}, Status: true, Printer: columns.Autoscaler},
+	autoscalers,
+	{Group: "autoscaling", Version: "v1", Name: "horizontalpodautoscalers", Kind: "HorizontalPodAutoscaler", Short: []string{"hpa"},
+		Categories: []string{"all"}, Status: true, Printer: columns.Autoscaler,
+		View: &resource.View{Of: autoscalers, FromStored: autoscalerToV1, ToStored: autoscalerFromV1}},
 
 	{Group: "batch", Version: "v1", Name: "cronjobs", Kind: "CronJob", Short: []string{"cj"}, Categories: []string{"all"}, Status: true, Generation: true,
-		Printer: columns.CronJob},
-	{Group: "batch", Version: "v1", Name: "jobs", Kind: "Job", Categories: []string{"all"}, Status: true, Generation: true, Printer: columns.Job},
+		Defaults: defaultsOf(defaults.CronJob), Validate: validationOf(validation.CronJob), Printer: columns.CronJob},
+	{Group: "batch", Version: "v1", Name: "jobs", Kind: "Job", Categories: []string{"all"}, Status: true, Generation: true,
+		Defaults: defaultsOf(defaults.Job), Prepare: prepareOf(defaults.PrepareJob), Validate: validationOf(validation.Job), Printer: columns.Job},
 
 	{Group: "certificates.k8s.io", Version: "v1", Name: "certificatesigningrequests", Kind: "CertificateSigningRequest", Short: []string{"csr"},
 		ClusterScoped: true, Status: true},
@@ -121,7 +129,7 @@ var BuiltIn = resource.Table{
 	{Group: "node.k8s.io", Version: "v1", Name: "runtimeclasses", Kind: "RuntimeClass", ClusterScoped: true, Printer: columns.RuntimeClass},
 
 	{Group: "policy", Version: "v1", Name: "poddisruptionbudgets", Kind: "PodDisruptionBudget", Short: []string{"pdb"}, Status: true, Generation: true,
-		Printer: columns.DisruptionBudget},
+		Validate: validationOf(validation.DisruptionBudget), Printer: columns.DisruptionBudget},
 
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Name: "clusterrolebindings", Kind: "ClusterRoleBinding", ClusterScoped: true,
 		Upsert: true, ValidName: pathvalidation.ValidatePathSegmentName, Printer: columns.ClusterRoleBinding},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -71,12 +70,7 @@ var ReplicationController = resource.NewPrinter("Name #Desired #Current #Ready A
 })
 
 var Job = resource.NewPrinter("Name Status Completions Duration Age +Containers +Images +Selector", func(job *batchv1.Job, now time.Time) []any {
-	status, took := "Running", ""
-	for _, c := range job.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && slices.Contains([]batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended}, c.Type) {
-			status = string(c.Type)
-		}
-	}
+	took := ""
 	switch {
 	case job.Status.StartTime == nil:
 	case job.Status.CompletionTime == nil:
@@ -84,9 +78,36 @@ var Job = resource.NewPrinter("Name Status Completions Duration Age +Containers 
 	default:
 		took = resource.Since(*job.Status.StartTime, job.Status.CompletionTime.Time)
 	}
-	cells := []any{job.Name, status, fmt.Sprintf("%d/%d", job.Status.Succeeded, wanted(job.Spec.Completions)), took, resource.Age(job, now)}
+	cells := []any{job.Name, jobStatus(job), completions(job), took, resource.Age(job, now)}
 	return append(cells, wide(&job.Spec.Template.Spec, job.Spec.Selector)...)
 })
+
+func jobStatus(job *batchv1.Job) string {
+	has := func(kind batchv1.JobConditionType) bool {
+		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
+	}
+	switch {
+	case has(batchv1.JobComplete), has(batchv1.JobFailed): // these take precedence over the deletion
+	case job.DeletionTimestamp != nil:
+		return "Terminating"
+	}
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		if has(kind) {
+			return string(kind)
+		}
+	}
+	return "Running"
+}
+
+func completions(job *batchv1.Job) string {
+	switch parallel := job.Spec.Parallelism; {
+	case job.Spec.Completions != nil:
+		return fmt.Sprintf("%d/%d", job.Status.Succeeded, *job.Spec.Completions)
+	case parallel != nil && *parallel > 1:
+		return fmt.Sprintf("%d/1 of %d", job.Status.Succeeded, *parallel)
+	}
+	return fmt.Sprintf("%d/1", job.Status.Succeeded)
+}
 
 var CronJob = resource.NewPrinter("Name Schedule Timezone ?Suspend #Active Last_Schedule Age +Containers +Images +Selector", func(job *batchv1.CronJob, now time.Time) []any {
 	zone, suspended, last := "<none>", "False", "<none>"
@@ -103,9 +124,13 @@ var CronJob = resource.NewPrinter("Name Schedule Timezone ?Suspend #Active Last_
 	return append(cells, wide(&job.Spec.JobTemplate.Spec.Template.Spec, job.Spec.JobTemplate.Spec.Selector)...)
 })
 
-var Autoscaler = resource.NewPrinter("Name Reference Targets MinPods MaxPods Replicas Age", func(hpa *autoscalingv2.HorizontalPodAutoscaler, now time.Time) []any {
-	target := hpa.Spec.ScaleTargetRef
-	return []any{hpa.Name, target.Kind + "/" + target.Name, "<unknown>", wanted(hpa.Spec.MinReplicas), hpa.Spec.MaxReplicas, hpa.Status.CurrentReplicas, resource.Age(hpa, now)}
+var ControllerRevision = resource.NewPrinter("Name Controller Revision Age", func(revision *appsv1.ControllerRevision, now time.Time) []any {
+	controller := "<none>"
+	if owner := metav1.GetControllerOf(revision); owner != nil {
+		group, _, _ := strings.Cut(owner.APIVersion, "/")
+		controller = strings.ToLower(owner.Kind+"."+group) + "/" + owner.Name
+	}
+	return []any{revision.Name, controller, revision.Revision, resource.Age(revision, now)}
 })
 
 var DisruptionBudget = resource.NewPrinter("Name Min_Available Max_Unavailable #Allowed_Disruptions Age", func(pdb *policyv1.PodDisruptionBudget, now time.Time) []any {

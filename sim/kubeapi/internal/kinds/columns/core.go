@@ -5,6 +5,7 @@ package columns
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -118,6 +119,24 @@ func servicePorts(svc *corev1.Service) string {
 	}
 	return strings.Join(ports, ",")
 }
+
+var ServiceAccount = resource.NewPrinter("Name Age", func(account *corev1.ServiceAccount, now time.Time) []any {
+	return []any{account.Name, resource.Age(account, now)}
+})
+
+var ResourceQuota = resource.NewPrinter("Name Request Limit Age", func(quota *corev1.ResourceQuota, now time.Time) []any {
+	var requests, limits []string
+	for _, name := range slices.Sorted(maps.Keys(quota.Status.Hard)) {
+		used, hard := quota.Status.Used[name], quota.Status.Hard[name]
+		text := fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String())
+		if strings.HasPrefix(string(name), "limits.") {
+			limits = append(limits, text)
+		} else {
+			requests = append(requests, text)
+		}
+	}
+	return []any{quota.Name, strings.Join(requests, ", "), strings.Join(limits, ", "), resource.Age(quota, now)}
+})
 
 var Endpoints = resource.NewPrinter("Name Endpoints Age", func(ep *corev1.Endpoints, now time.Time) []any {
 	var all []string

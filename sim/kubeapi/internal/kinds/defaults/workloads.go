@@ -1,11 +1,15 @@
 package defaults
 
 import (
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
 // Defaults of pods and workloads.
@@ -98,14 +102,47 @@ func DaemonSet(ds, _ *appsv1.DaemonSet) {
 	defaultPodSpec(&ds.Spec.Template.Spec)
 	setPointer(&ds.Spec.RevisionHistoryLimit, 10)
 	setDefault(&ds.Spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
+	if ds.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+		return
+	}
+	setPointer(&ds.Spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
+	setPointer(&ds.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
+	setPointer(&ds.Spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+}
+
+// PrepareDaemonSet counts the changes of the pod template in an annotation, because kube-apiserver
+// keeps a field of an older version there.
+func PrepareDaemonSet(ds, old *appsv1.DaemonSet, _ resource.Cluster) {
+	generation := int64(1)
+	if old != nil {
+		generation, _ = strconv.ParseInt(old.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+		if !equality.Semantic.DeepEqual(ds.Spec.Template, old.Spec.Template) {
+			generation++
+		}
+	}
+	if ds.Annotations == nil {
+		ds.Annotations = map[string]string{}
+	}
+	ds.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(generation, 10)
 }
 
 func StatefulSet(ss, _ *appsv1.StatefulSet) {
-	defaultPodSpec(&ss.Spec.Template.Spec)
-	setPointer(&ss.Spec.Replicas, 1)
-	setPointer(&ss.Spec.RevisionHistoryLimit, 10)
-	setDefault(&ss.Spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
-	setDefault(&ss.Spec.UpdateStrategy.Type, appsv1.RollingUpdateStatefulSetStrategyType)
+	spec := &ss.Spec
+	defaultPodSpec(&spec.Template.Spec)
+	setPointer(&spec.Replicas, 1)
+	setPointer(&spec.RevisionHistoryLimit, 10)
+	setDefault(&spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+	setDefault(&spec.UpdateStrategy.Type, appsv1.RollingUpdateStatefulSetStrategyType)
+	if spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
+		setPointer(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+		setPointer(&spec.UpdateStrategy.RollingUpdate.Partition, 0)
+	}
+	setPointer(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
+	setDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	setDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
+	for i := range spec.VolumeClaimTemplates {
+		Claim(&spec.VolumeClaimTemplates[i], nil)
+	}
 }
 
 func setPointer[T any](field **T, value T) {
