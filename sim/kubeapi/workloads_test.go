@@ -34,8 +34,8 @@ func TestJobSelectsItsOwnPods(t *testing.T) {
 	if got := created.Spec.Selector.MatchLabels; fmt.Sprint(got) != fmt.Sprint(map[string]string{batchv1.ControllerUidLabel: uid}) {
 		t.Errorf("selector %v", got)
 	}
-	if fmt.Sprint(created.Labels) != "map[app:once]" {
-		t.Errorf("labels %v, want those of the template that the client sent", created.Labels)
+	if fmt.Sprint(created.Labels) != fmt.Sprint(want) {
+		t.Errorf("labels %v, want those of the template", created.Labels)
 	}
 	if s := created.Spec; *s.Completions != 1 || *s.Parallelism != 1 || *s.BackoffLimit != 6 || *s.Suspend || *s.CompletionMode != batchv1.NonIndexedCompletion {
 		t.Errorf("defaults %+v", s)

@@ -8,6 +8,7 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -55,8 +56,37 @@ func autoscalerToV1(obj runtime.Object) runtime.Object {
 	annotate(shown, metricsAnnotation, len(others) > 0, others)
 	annotate(shown, currentMetricsAnnotation, len(current) > 0, current)
 	annotate(shown, conditionsAnnotation, len(stored.Status.Conditions) > 0, stored.Status.Conditions)
-	annotate(shown, behaviorAnnotation, stored.Spec.Behavior != nil, stored.Spec.Behavior)
+	annotate(shown, behaviorAnnotation, stored.Spec.Behavior != nil, untagged(stored.Spec.Behavior))
 	return shown
+}
+
+// untagged returns the value that kube-apiserver writes to the annotation about behavior: its own
+// type, whose fields have no names for JSON. Reading ignores the case of the names.
+func untagged(b *autoscalingv2.HorizontalPodAutoscalerBehavior) any {
+	type policy struct {
+		Type                 autoscalingv2.HPAScalingPolicyType
+		Value, PeriodSeconds int32
+	}
+	type rules struct {
+		StabilizationWindowSeconds *int32
+		SelectPolicy               *autoscalingv2.ScalingPolicySelect
+		Policies                   []policy
+		Tolerance                  *quantity.Quantity
+	}
+	if b == nil {
+		return nil
+	}
+	convert := func(from *autoscalingv2.HPAScalingRules) *rules {
+		if from == nil {
+			return nil
+		}
+		to := &rules{from.StabilizationWindowSeconds, from.SelectPolicy, nil, from.Tolerance}
+		for _, p := range from.Policies {
+			to.Policies = append(to.Policies, policy(p))
+		}
+		return to
+	}
+	return struct{ ScaleUp, ScaleDown *rules }{convert(b.ScaleUp), convert(b.ScaleDown)}
 }
 
 func utilizesCPU(metric autoscalingv2.MetricSpec) bool {

@@ -27,6 +27,10 @@ func defaultsOf[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Obje
 	}
 }
 
+func decodedOf[T runtime.Object](f func(T)) func(runtime.Object) {
+	return func(obj runtime.Object) { f(obj.(T)) }
+}
+
 func prepareOf[T runtime.Object](f func(obj, old T, in resource.Cluster)) func(obj, old runtime.Object, in resource.Cluster) {
 	return func(obj, old runtime.Object, in resource.Cluster) {
 		before, _ := old.(T)

@@ -80,7 +80,7 @@ var BuiltIn = resource.Table{
 	{Group: "apps", Version: "v1", Name: "replicasets", Kind: "ReplicaSet", Short: []string{"rs"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
 		Defaults: defaultsOf(defaults.ReplicaSet), Validate: validationOf(validation.ReplicaSet), Printer: columns.ReplicaSet},
 	{Group: "apps", Version: "v1", Name: "statefulsets", Kind: "StatefulSet", Short: []string{"sts"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
-		Defaults: defaultsOf(defaults.StatefulSet), Validate: validationOf(validation.StatefulSet), Printer: columns.StatefulSet},
+		Defaults: defaultsOf(defaults.StatefulSet), Decoded: decodedOf(defaults.ClaimTemplates), Validate: validationOf(validation.StatefulSet), Printer: columns.StatefulSet},
 
 	{Group: "authentication.k8s.io", Version: "v1", Name: "selfsubjectreviews", Kind: "SelfSubjectReview", ClusterScoped: true,
 		Review: reviewOf(reviewSelf)},

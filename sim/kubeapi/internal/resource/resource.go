@@ -71,6 +71,8 @@ type Resource struct {
 	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
 	// Defaults sets the fields that the client left out; old is nil on create.
 	Defaults func(obj, old runtime.Object)
+	// Decoded sets the fields that have the same value in every object and that protobuf leaves out.
+	Decoded func(obj runtime.Object)
 	// Prepare sets the fields that the server decides and no client owns; old is nil on create.
 	Prepare func(obj, old runtime.Object, in Cluster)
 	// Validate returns the problems of obj except those of its metadata; old is nil on create.

@@ -63,6 +63,9 @@ func (o *Object) Decode() (runtime.Object, error) {
 	if err := obj.(object.Message).Unmarshal(o.Raw); err != nil {
 		return nil, fmt.Errorf("decoding stored %s %s: %w", o.Resource.Kind, o.Key, err)
 	}
+	if o.Resource.Decoded != nil {
+		o.Resource.Decoded(obj)
+	}
 	return obj, nil
 }
 

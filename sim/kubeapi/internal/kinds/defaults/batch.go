@@ -1,7 +1,6 @@
 package defaults
 
 import (
-	"maps"
 	"math"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -50,15 +49,14 @@ func PrepareJob(job, old *batchv1.Job, _ resource.Cluster) {
 	if old != nil || *spec.ManualSelector {
 		return
 	}
-	labels := maps.Clone(spec.Template.Labels) // the job's own labels may be the same map
-	if labels == nil {
-		labels = map[string]string{}
+	if spec.Template.Labels == nil {
+		spec.Template.Labels = map[string]string{}
 	}
+	// A job without labels of its own has the same map, and so gets these labels as well.
 	for name, value := range map[string]string{batchv1.JobNameLabel: job.Name, "job-name": job.Name,
 		batchv1.ControllerUidLabel: string(job.UID), "controller-uid": string(job.UID)} {
-		setEntry(labels, name, value)
+		setEntry(spec.Template.Labels, name, value)
 	}
-	spec.Template.Labels = labels
 	setPointer(&spec.Selector, metav1.LabelSelector{})
 	if spec.Selector.MatchLabels == nil {
 		spec.Selector.MatchLabels = map[string]string{}

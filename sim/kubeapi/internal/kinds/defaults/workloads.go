@@ -98,7 +98,17 @@ func ReplicationController(rc, _ *corev1.ReplicationController) {
 	}
 }
 
-func DaemonSet(ds, _ *appsv1.DaemonSet) {
+// DaemonSet sets the defaults of a DaemonSet. One is an annotation, in which kube-apiserver keeps a
+// field of an older version: it counts the changes of the pod template.
+func DaemonSet(ds, old *appsv1.DaemonSet) {
+	counted := "1"
+	if old != nil {
+		counted = old.Annotations[appsv1.DeprecatedTemplateGeneration]
+	}
+	if ds.Annotations == nil {
+		ds.Annotations = map[string]string{}
+	}
+	ds.Annotations[appsv1.DeprecatedTemplateGeneration] = counted
 	defaultPodSpec(&ds.Spec.Template.Spec)
 	setPointer(&ds.Spec.RevisionHistoryLimit, 10)
 	setDefault(&ds.Spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
@@ -110,20 +120,14 @@ func DaemonSet(ds, _ *appsv1.DaemonSet) {
 	setPointer(&ds.Spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
 }
 
-// PrepareDaemonSet counts the changes of the pod template in an annotation, because kube-apiserver
-// keeps a field of an older version there.
+// PrepareDaemonSet counts a change of the pod template.
 func PrepareDaemonSet(ds, old *appsv1.DaemonSet, _ resource.Cluster) {
-	generation := int64(1)
-	if old != nil {
-		generation, _ = strconv.ParseInt(old.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
-		if !equality.Semantic.DeepEqual(ds.Spec.Template, old.Spec.Template) {
-			generation++
-		}
+	if old == nil || equality.Semantic.DeepEqual(ds.Spec.Template, old.Spec.Template) {
+		return
 	}
-	if ds.Annotations == nil {
-		ds.Annotations = map[string]string{}
+	if n, err := strconv.ParseInt(old.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64); err == nil {
+		ds.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(n+1, 10)
 	}
-	ds.Annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(generation, 10)
 }
 
 func StatefulSet(ss, _ *appsv1.StatefulSet) {
@@ -142,6 +146,15 @@ func StatefulSet(ss, _ *appsv1.StatefulSet) {
 	setDefault(&spec.PersistentVolumeClaimRetentionPolicy.WhenScaled, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
 	for i := range spec.VolumeClaimTemplates {
 		Claim(&spec.VolumeClaimTemplates[i], nil)
+	}
+	ClaimTemplates(ss)
+}
+
+// ClaimTemplates sets the kind of the claim templates, which kube-apiserver shows.
+func ClaimTemplates(ss *appsv1.StatefulSet) {
+	for i := range ss.Spec.VolumeClaimTemplates {
+		claim := &ss.Spec.VolumeClaimTemplates[i]
+		claim.APIVersion, claim.Kind = "v1", "PersistentVolumeClaim"
 	}
 }
 

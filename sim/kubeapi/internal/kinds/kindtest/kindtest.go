@@ -18,5 +18,8 @@ func Random(res *resource.Resource, seed int64) runtime.Object {
 	obj := res.Empty()
 	fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), scheme.Codecs).Fill(obj)
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK())
+	if res.Decoded != nil {
+		res.Decoded(obj)
+	}
 	return obj
 }

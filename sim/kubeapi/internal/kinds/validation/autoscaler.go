@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"slices"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,11 +38,18 @@ func Autoscaler(hpa, old *autoscalingv2.HorizontalPodAutoscaler, _ resource.Clus
 		problems = append(problems, field.Invalid(at.Child("maxReplicas"), spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
 	}
 	problems = append(problems, validateScaleTarget(&spec.ScaleTargetRef, at.Child("scaleTargetRef"))...)
+	if least == 0 && !slices.ContainsFunc(spec.Metrics, worksWithoutPods) {
+		problems = append(problems, field.Forbidden(at.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas"))
+	}
 	if spec.Behavior != nil {
 		problems = append(problems, validateScalingRules(spec.Behavior.ScaleUp, at.Child("behavior", "scaleUp"))...)
 		problems = append(problems, validateScalingRules(spec.Behavior.ScaleDown, at.Child("behavior", "scaleDown"))...)
 	}
 	return problems
+}
+
+func worksWithoutPods(metric autoscalingv2.MetricSpec) bool {
+	return metric.Type == autoscalingv2.ObjectMetricSourceType || metric.Type == autoscalingv2.ExternalMetricSourceType
 }
 
 func validateScaleTarget(ref *autoscalingv2.CrossVersionObjectReference, at *field.Path) (problems field.ErrorList) {

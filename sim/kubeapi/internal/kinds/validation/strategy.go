@@ -63,7 +63,11 @@ func validateStatefulSetStrategy(strategy *appsv1.StatefulSetUpdateStrategy, pat
 	switch strategy.Type {
 	case appsv1.OnDeleteStatefulSetStrategyType:
 		if rolling != nil {
-			problems = append(problems, field.Invalid(at, rolling, "only allowed for updateStrategy 'RollingUpdate'"))
+			shown := struct { // kube-apiserver's field names
+				Partition      int32
+				MaxUnavailable *intstr.IntOrString
+			}{ptrTo(rolling.Partition, 0), rolling.MaxUnavailable}
+			problems = append(problems, field.Invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'"))
 		}
 	case appsv1.RollingUpdateStatefulSetStrategyType:
 		if rolling == nil {
