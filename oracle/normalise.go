@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,7 +13,7 @@ import (
 )
 
 // normaliser replaces values that a server chooses freely. Times become a fixed word. UIDs, cluster
-// IPs and generated names become labels; two values get the same label if they first appear in the
+// IPs, node ports and generated names become labels; two values get the same label if they first appear in the
 // same place in both servers' answers. Versions become their rank among the object versions that
 // both servers returned. So a value that only one server returned does not shift later values.
 type normaliser struct {
@@ -64,6 +65,7 @@ func (p *pairs) collect(a, b any) {
 		}
 		p.collectMetadata(a, b)
 		for _, key := range slices.Sorted(maps.Keys(a)) {
+			p.collectNodePort(key, a[key], b[key])
 			p.collect(a[key], b[key])
 		}
 	}
@@ -78,6 +80,16 @@ func (p *pairs) collectMetadata(a, b map[string]any) {
 	}
 	if name, other, ok := generatedNames(a, b); ok {
 		p.pairAll("generated name", []string{name}, []string{other})
+	}
+}
+
+var nodePortKeys = []string{"nodePort", "healthCheckNodePort"}
+
+func (p *pairs) collectNodePort(key string, a, b any) {
+	x, ok := a.(json.Number)
+	y, okToo := b.(json.Number)
+	if ok && okToo && slices.Contains(nodePortKeys, key) && len(x) == 5 {
+		p.pairAll("node port", []string{x.String()}, []string{y.String()})
 	}
 }
 
@@ -130,6 +142,10 @@ func (n *normaliser) rewrite(key string, v any) any {
 	switch v := v.(type) {
 	case string:
 		return n.text(key, v)
+	case json.Number:
+		if slices.Contains(nodePortKeys, key) && n.labels[v.String()] != "" {
+			return n.labels[v.String()]
+		}
 	case []any:
 		items := make([]any, len(v))
 		for i, item := range v {

@@ -93,7 +93,7 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 	if existing := op.Objects.Get(object.Key(m.Namespace, m.Name)); existing != nil {
 		return nil, alreadyExists(op.Resource, existing)
 	}
-	release, err := s.claimClusterIP(op, obj)
+	release, err := s.reserve(op, obj, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ type State struct {
 	custom              atomic.Pointer[Registry]
 	webhooks            admission.Webhooks
 	creating            sync.RWMutex // read-locked by creations: the end of a namespace waits for them
-	clusterIPs          clusterIPs
+	clusterIPs          claims[string]
+	nodePorts           claims[int32]
 	loopback            bool // endpoints may have loopback addresses
 	kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	namespaceController bool // a controller empties deleted namespaces; otherwise State does
@@ -55,6 +56,7 @@ func New(opts Options) (*State, error) {
 			s.collections[res] = store.NewCollection(res, &s.revision)
 		}
 	}
+	s.clusterIPs.holds, s.nodePorts.holds = s.holdsClusterIP, s.holdsNodePort
 	s.pods = s.BuiltIn(corev1.SchemeGroupVersion, "pods")
 	s.services = s.BuiltIn(corev1.SchemeGroupVersion, "services")
 	s.namespaces = s.BuiltIn(corev1.SchemeGroupVersion, "namespaces")

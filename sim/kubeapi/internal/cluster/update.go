@@ -130,6 +130,11 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	if err := s.webhooks.Admit(op.admissionRequest(), t.Next, base, dryRun); err != nil {
 		return nil, err
 	}
+	release, err := s.reserve(op, t.Next, old)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if dryRun || t.Kind == "" {
 		return t.Encoded, nil
 	}

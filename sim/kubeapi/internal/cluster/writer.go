@@ -119,7 +119,15 @@ func (w Writer) transition(op *Operation, change Change) (store.Transition, erro
 	if err == nil && t.Kind != "" && base.Deleting && w.s.isRemovable(base, t.Next) {
 		t.Kind = watch.Deleted
 	}
-	return t, err
+	if err != nil || t.Kind != watch.Modified {
+		return t, err
+	}
+	release, err := w.s.reserve(op, t.Next, old)
+	if err != nil {
+		return store.Transition{}, err
+	}
+	release() // as in creation
+	return t, nil
 }
 
 func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, error) {
@@ -138,7 +146,7 @@ func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, e
 	if op.Objects.Get(op.Key()) != nil {
 		return store.Transition{}, apierrors.NewAlreadyExists(op.Resource.GroupResource(), m.Name)
 	}
-	release, err := s.claimClusterIP(op, obj)
+	release, err := s.reserve(op, obj, nil)
 	if err != nil {
 		return store.Transition{}, err
 	}

@@ -88,6 +88,8 @@ type Cluster interface {
 	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
 	// it for that Service.
 	NewClusterIP(namespace, name string) string
+	// NewNodePort does the same with a node port. It returns 0 if there is no free one.
+	NewNodePort(namespace, name string) int32
 	// Served returns the table of all resources, including custom ones.
 	Served() Table
 	// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.

@@ -90,12 +90,23 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 	}
 }
 
-// PrepareService gives a service a cluster IP: the one of its old state, or a new one.
+// PrepareService gives a service its cluster IP and node ports: those of its old state, or new ones.
 func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
-	spec := &svc.Spec
-	if old != nil && spec.Type != old.Spec.Type {
-		dropForeign(spec, &old.Spec)
+	if old != nil {
+		dropForeign(&svc.Spec, &old.Spec)
+		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
+			svc.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+		}
 	}
+	if svc.Spec.Type == corev1.ServiceTypeExternalName {
+		svc.Spec.InternalTrafficPolicy = nil // kube-apiserver does not show it
+	}
+	prepareNodePorts(svc, old, in)
+	prepareClusterIP(svc, old, in)
+}
+
+func prepareClusterIP(svc, old *corev1.Service, in resource.Cluster) {
+	spec := &svc.Spec
 	if spec.Type == corev1.ServiceTypeExternalName {
 		if spec.ClusterIP != "" {
 			spec.ClusterIPs = []string{spec.ClusterIP}
@@ -134,19 +145,22 @@ func prepareFamilies(spec *corev1.ServiceSpec, old *corev1.Service) {
 // dropForeign clears the fields that are only valid for the old type of a service and that the
 // update did not change.
 func dropForeign(spec, old *corev1.ServiceSpec) {
-	if spec.Type == corev1.ServiceTypeExternalName && spec.ClusterIP == old.ClusterIP {
+	if spec.Type == corev1.ServiceTypeExternalName && old.Type != corev1.ServiceTypeExternalName && spec.ClusterIP == old.ClusterIP {
 		spec.ClusterIP, spec.ClusterIPs, spec.IPFamilies, spec.IPFamilyPolicy = "", nil, nil, nil
 	}
-	if !ExternallyAccessible(spec) && spec.ExternalTrafficPolicy == old.ExternalTrafficPolicy {
-		spec.ExternalTrafficPolicy = ""
-	}
-	if spec.Type != corev1.ServiceTypeLoadBalancer {
-		spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = nil, nil
-	}
-	if spec.Type == corev1.ServiceTypeClusterIP {
+	if hasNodePorts(old) && !hasNodePorts(spec) && onlyOldNodePorts(spec, old) {
 		for i := range spec.Ports {
 			spec.Ports[i].NodePort = 0
 		}
+	}
+	if NeedsHealthCheck(old) && !NeedsHealthCheck(spec) && spec.HealthCheckNodePort == old.HealthCheckNodePort {
+		spec.HealthCheckNodePort = 0
+	}
+	if ExternallyAccessible(old) && !ExternallyAccessible(spec) && spec.ExternalTrafficPolicy == old.ExternalTrafficPolicy {
+		spec.ExternalTrafficPolicy = ""
+	}
+	if spec.Type != corev1.ServiceTypeLoadBalancer && old.Type == corev1.ServiceTypeLoadBalancer {
+		spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = nil, nil
 	}
 }
 

@@ -36,6 +36,9 @@ func Service(svc, old *corev1.Service, _ resource.Cluster) (problems field.Error
 	}
 	if old != nil {
 		problems = append(problems, validateSameClusterIP(spec, &old.Spec, at)...)
+		if defaults.NeedsHealthCheck(spec) && defaults.NeedsHealthCheck(&old.Spec) && spec.HealthCheckNodePort != old.Spec.HealthCheckNodePort {
+			problems = append(problems, field.Forbidden(at.Child("healthCheckNodePort"), "field is immutable"))
+		}
 	}
 	problems = append(problems, validateServiceType(spec, at)...)
 	problems = append(problems, validateServicePorts(spec, at.Child("ports"))...)
@@ -252,6 +255,10 @@ func validateTrafficPolicies(spec *corev1.ServiceSpec, at *field.Path) (problems
 		problems = append(problems, field.NotSupported(external, policy, externalPolicies))
 	case !defaults.ExternallyAccessible(spec) && policy != "":
 		problems = append(problems, field.Invalid(external, policy, "may only be set for externally-accessible services"))
+	}
+	if !defaults.NeedsHealthCheck(spec) && spec.HealthCheckNodePort != 0 {
+		problems = append(problems, field.Invalid(at.Child("healthCheckNodePort"), spec.HealthCheckNodePort,
+			"may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
 	}
 	if p := spec.InternalTrafficPolicy; p != nil && !slices.Contains(internalPolicies, *p) {
 		problems = append(problems, field.NotSupported(at.Child("internalTrafficPolicy"), *p, internalPolicies))
