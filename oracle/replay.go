@@ -98,19 +98,25 @@ func documents(answers []answer) []any {
 	return docs
 }
 
+// makeNamespace creates the namespace of a story with its service account, which a controller
+// would create.
 func (s *session) makeNamespace(ctx context.Context) error {
-	st := step{verb: "POST", target: "/api/v1/namespaces", body: "apiVersion: v1\nkind: Namespace\nmetadata: {name: $NS}"}
-	req, err := s.request(ctx, st)
-	if err != nil {
-		return err
-	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return fmt.Errorf("%s: creating namespace %s: %w", s.name, s.namespace, err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("%s: creating namespace %s: %s", s.name, s.namespace, strings.ToLower(resp.Status))
+	for _, st := range []step{
+		{verb: "POST", target: "/api/v1/namespaces", body: "apiVersion: v1\nkind: Namespace\nmetadata: {name: $NS}"},
+		{verb: "POST", target: "/api/v1/namespaces/$NS/serviceaccounts", body: "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}"},
+	} {
+		req, err := s.request(ctx, st)
+		if err != nil {
+			return err
+		}
+		resp, err := s.client.Do(req)
+		if err != nil {
+			return fmt.Errorf("%s: creating namespace %s: %w", s.name, s.namespace, err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode/100 != 2 {
+			return fmt.Errorf("%s: creating namespace %s: %s", s.name, s.namespace, strings.ToLower(resp.Status))
+		}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const adminToken = "oracle"
 
 // startOurs starts the simulated server in this process.
 func startOurs(version string) (*server, func(), error) {
-	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version, Token: adminToken + "-of-the-simulated-server"})
+	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version, ServiceAccounts: true, Token: adminToken + "-of-the-simulated-server"})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 		"--cert-dir="+file("certs"), "--token-auth-file="+file("tokens.csv"), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://oracle.example", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
 		"--service-cluster-ip-range=10.96.0.0/12", "--endpoint-reconciler-type=none",
-		"--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,TaintNodesByCondition",
+		"--disable-admission-plugins=DefaultTolerationSeconds,Priority,TaintNodesByCondition",
 		"--enable-priority-and-fairness=false")
 	if err != nil {
 		etcd.stop()

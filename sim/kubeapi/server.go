@@ -52,6 +52,7 @@ type Options struct {
 	// them the server does their work itself, and at once.
 	Kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	NamespaceController bool // a controller empties deleted namespaces; otherwise the server does
+	ServiceAccounts     bool // a controller creates the service account default of each namespace; otherwise pods need no service account that exists
 
 	// A request must carry the token or a client certificate of this server; otherwise it gets
 	// a 401. Clients do not send the token of a kubeconfig over plain HTTP.
@@ -121,7 +122,7 @@ func newServer(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
 	state, err := cluster.New(cluster.Options{
-		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController})
+		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController, ServiceAccounts: opts.ServiceAccounts})
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (k *kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 	now := metav1.Now()
 	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
 	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
-	pod.Status.HostIP, pod.Status.QOSClass = "10.0.0.1", corev1.PodQOSBestEffort
+	pod.Status.HostIP = "10.0.0.1"
 	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized} {
 		setCondition(pod, kind, corev1.ConditionTrue, now)
 	}

@@ -73,6 +73,11 @@ func SetNamespace(m *metav1.ObjectMeta, op *Operation) error {
 }
 
 func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*store.Object, error) {
+	if admit := op.rules().Admit; admit != nil {
+		if err := admit(obj, s); err != nil {
+			return nil, err
+		}
+	}
 	obj, err := s.webhooks.Mutate(op.admissionRequest(), obj, nil, dryRun)
 	if err != nil {
 		return nil, err

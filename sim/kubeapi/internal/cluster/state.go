@@ -37,6 +37,7 @@ type State struct {
 	nodePorts           claims[int32]
 	loopback            bool // endpoints may have loopback addresses
 	kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
+	accounts            bool // a controller creates the service account default of each namespace
 	namespaceController bool // a controller empties deleted namespaces; otherwise State does
 }
 
@@ -46,11 +47,12 @@ type Options struct {
 	Loopback            bool
 	Kubelet             bool
 	NamespaceController bool
+	ServiceAccounts     bool
 }
 
 // New returns a cluster with only the namespaces that every cluster has.
 func New(opts Options) (*State, error) {
-	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController}
+	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts}
 	for _, res := range kinds.BuiltIn {
 		if res.View == nil {
 			s.collections[res] = store.NewCollection(res, &s.revision)

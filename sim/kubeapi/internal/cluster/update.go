@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	machinery "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -218,6 +219,9 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 func withStatus(old, next runtime.Object) runtime.Object {
 	merged := object.WithoutKind(old.DeepCopyObject()) // the field manager has set the kind of old
 	object.SetStatus(merged, next)
+	if pod, ok := merged.(*corev1.Pod); ok && pod.Status.QOSClass == "" { // old kubelets drop it
+		pod.Status.QOSClass = old.(*corev1.Pod).Status.QOSClass
+	}
 	is, from := object.Meta(merged), object.Meta(next)
 	if _, custom := next.(*object.Custom); custom {
 		is.ResourceVersion, is.ManagedFields = from.ResourceVersion, from.ManagedFields // and nothing else

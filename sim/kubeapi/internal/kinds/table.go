@@ -12,6 +12,7 @@ import (
 	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 
 	"windtunnel.dev/sim/kubeapi/internal/custom"
+	"windtunnel.dev/sim/kubeapi/internal/kinds/admit"
 	"windtunnel.dev/sim/kubeapi/internal/kinds/columns"
 	"windtunnel.dev/sim/kubeapi/internal/kinds/defaults"
 	"windtunnel.dev/sim/kubeapi/internal/kinds/validation"
@@ -48,7 +49,7 @@ var BuiltIn = resource.Table{
 	{Version: "v1", Name: "persistentvolumes", Kind: "PersistentVolume", Short: []string{"pv"}, ClusterScoped: true, Status: true, ReturnsDeleted: true,
 		Defaults: defaultsOf(defaults.Volume), Printer: columns.Volume},
 	{Version: "v1", Name: "pods", Kind: "Pod", ValidatedWhole: true, Short: []string{"po"}, Categories: []string{"all"}, Status: true, Generation: true,
-		Subresources: []string{"binding"}, ReturnsDeleted: true, Terminates: true, Fields: fieldsOf(podFields), Defaults: defaultsOf(defaults.Pod), Prepare: prepareOf(defaults.PreparePod), Validate: validationOf(validation.Pod), Printer: columns.Pod},
+		Subresources: []string{"binding"}, ReturnsDeleted: true, Terminates: true, Fields: fieldsOf(podFields), Admit: admit.Pod, Defaults: defaultsOf(defaults.Pod), Prepare: prepareOf(defaults.PreparePod), Validate: validationOf(validation.Pod), Printer: columns.Pod},
 	{Version: "v1", Name: "podtemplates", Kind: "PodTemplate", Generation: true},
 	{Version: "v1", Name: "replicationcontrollers", Kind: "ReplicationController", Short: []string{"rc"}, Categories: []string{"all"},
 		Status: true, Scale: true, Generation: true, Defaults: defaultsOf(defaults.ReplicationController), Printer: columns.ReplicationController},
@@ -117,7 +118,7 @@ var BuiltIn = resource.Table{
 
 	{Group: "networking.k8s.io", Version: "v1", Name: "ingressclasses", Kind: "IngressClass", ClusterScoped: true, Generation: true, Validate: validationOf(validation.IngressClass),
 		Printer: columns.IngressClass},
-	{Group: "networking.k8s.io", Version: "v1", Name: "ingresses", Kind: "Ingress", ValidatedWhole: true, Short: []string{"ing"}, Status: true, Generation: true,
+	{Group: "networking.k8s.io", Version: "v1", Name: "ingresses", Kind: "Ingress", ValidatedWhole: true, Short: []string{"ing"}, Status: true, Generation: true, Admit: admit.Ingress,
 		Validate: validationOf(validation.Ingress), Printer: columns.Ingress},
 	{Group: "networking.k8s.io", Version: "v1", Name: "ipaddresses", Kind: "IPAddress", Short: []string{"ip"}, ClusterScoped: true, Generation: true,
 		Printer: columns.IpAddress},

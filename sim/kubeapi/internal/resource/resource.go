@@ -71,6 +71,8 @@ type Resource struct {
 	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
 	// Defaults sets the fields that the client left out; old is nil on create.
 	Defaults func(obj, old runtime.Object)
+	// Admit does to a new object what kube-apiserver's admission plugins do, before the webhooks.
+	Admit func(obj runtime.Object, in Cluster) error
 	// Decoded sets the fields that have the same value in every object and that protobuf leaves out.
 	Decoded func(obj runtime.Object)
 	// Prepare sets the fields that the server decides and no client owns; old is nil on create.
@@ -90,6 +92,12 @@ type Cluster interface {
 	NewClusterIP(namespace, name string) string
 	// NewNodePort does the same with a node port. It returns 0 if there is no free one.
 	NewNodePort(namespace, name string) int32
+	// Objects returns all objects of a built-in resource of version v1; the caller may change them.
+	Objects(group, resource string) []runtime.Object
+	// Object returns one such object, or nil if it does not exist.
+	Object(group, resource, namespace, name string) runtime.Object
+	// AccountsRequired reports whether a pod must have a service account that exists.
+	AccountsRequired() bool
 	// Served returns the table of all resources, including custom ones.
 	Served() Table
 	// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.

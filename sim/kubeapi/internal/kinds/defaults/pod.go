@@ -2,6 +2,7 @@ package defaults
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
@@ -47,24 +48,25 @@ func PreparePod(pod, old *corev1.Pod, _ resource.Cluster) {
 
 // qualityOf returns the QoS class, by which a node chooses the pods to evict: Guaranteed if every
 // container has CPU and memory limits and the requests equal the limits, BestEffort if no container
-// has requests or limits of CPU or memory.
+// has requests or limits of CPU or memory. The resources of the pod itself take precedence.
 func qualityOf(spec *corev1.PodSpec) corev1.PodQOSClass {
-	anything, limited := false, true
-	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for _, c := range containers {
-			sum(requests, c.Resources.Requests)
-			sum(limits, c.Resources.Limits)
-			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				limit, request := c.Resources.Limits[name], c.Resources.Requests[name]
-				anything = anything || limit.Sign() > 0 || request.Sign() > 0
-				limited = limited && limit.Sign() > 0
-			}
+	var all []corev1.ResourceRequirements
+	if spec.Resources != nil {
+		all = append(all, *spec.Resources)
+	} else {
+		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+			all = append(all, c.Resources)
 		}
+	}
+	limited := true
+	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
+	for _, r := range all {
+		sum(requests, r.Requests)
+		limited = sum(limits, r.Limits) == len(qualityResources) && limited
 	}
 	same := maps.EqualFunc(requests, limits, func(a, b quantity.Quantity) bool { return a.Cmp(b) == 0 })
 	switch {
-	case !anything:
+	case len(requests) == 0 && len(limits) == 0:
 		return corev1.PodQOSBestEffort
 	case limited && same:
 		return corev1.PodQOSGuaranteed
@@ -72,12 +74,17 @@ func qualityOf(spec *corev1.PodSpec) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-func sum(into, list corev1.ResourceList) {
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		if asked, there := list[name]; there && asked.Sign() > 0 {
+var qualityResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+
+// sum adds the CPU and memory of a list, and returns how many of the two it has.
+func sum(into, list corev1.ResourceList) (has int) {
+	for _, name := range qualityResources {
+		if asked := list[name]; asked.Sign() > 0 {
 			total := into[name]
 			total.Add(asked)
 			into[name] = total
+			has++
 		}
 	}
+	return has
 }

@@ -20,6 +20,8 @@ func defaultPodSpec(spec *corev1.PodSpec) {
 	setDefault(&spec.SchedulerName, corev1.DefaultSchedulerName)
 	setPointer(&spec.TerminationGracePeriodSeconds, int64(corev1.DefaultTerminationGracePeriodSeconds))
 	setPointer(&spec.SecurityContext, corev1.PodSecurityContext{})
+	setDefault(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+	spec.DeprecatedServiceAccount = spec.ServiceAccountName
 	for i := range spec.InitContainers {
 		defaultContainer(&spec.InitContainers[i])
 	}

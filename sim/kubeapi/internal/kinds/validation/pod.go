@@ -20,7 +20,8 @@ import (
 func Pod(pod, old *corev1.Pod, _ resource.Cluster) field.ErrorList {
 	spec := field.NewPath("spec")
 	if old != nil && equality.Semantic.DeepEqual(pod.Spec, old.Spec) {
-		return nil // the spec did not change, so it is still valid
+		// The spec did not change, so it is still valid. Only the server decides the QoS class.
+		return machinery.ValidateImmutableField(pod.Status.QOSClass, old.Status.QOSClass, field.NewPath("status", "qosClass"))
 	}
 	problems := validatePodSpec(&pod.Spec, spec)
 	if old != nil {
