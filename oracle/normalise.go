@@ -25,6 +25,7 @@ type normaliser struct {
 var (
 	uuids    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	times    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	tokens   = regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`)              // of service accounts
 	services = regexp.MustCompile(`\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b`) // 10.96.0.0/12
 	ages     = regexp.MustCompile(`^\d+(s|m\d*s?)$`)
 	mentions = regexp.MustCompile(`((?i:resource ?version)[^:"]*: |current: |resource version: \d+ \()(\d+)`)
@@ -183,6 +184,7 @@ func (n *normaliser) text(key, s string) string {
 	}
 	s = uuids.ReplaceAllStringFunc(s, func(u string) string { return cmp.Or(n.labels[u], "<another uid>") })
 	s = services.ReplaceAllStringFunc(s, func(ip string) string { return cmp.Or(n.labels[ip], "<another cluster IP>") })
+	s = tokens.ReplaceAllString(s, "<token>")
 	s = times.ReplaceAllString(s, "<time>")
 	for range 2 { // matches may overlap
 		s = mentions.ReplaceAllString(s, "${1}<version>")

@@ -61,7 +61,7 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 	api, err := launch(dir, filepath.Join(bin, "kube-apiserver"),
 		"--etcd-servers="+etcdURL, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+ports[2],
 		"--cert-dir="+file("certs"), "--token-auth-file="+file("tokens.csv"), "--authorization-mode=RBAC",
-		"--service-account-issuer=https://oracle.example", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
+		"--service-account-issuer=https://kubernetes.default.svc.cluster.local", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
 		"--service-cluster-ip-range=10.96.0.0/12", "--endpoint-reconciler-type=none",
 		"--disable-admission-plugins=DefaultTolerationSeconds,Priority,TaintNodesByCondition",
 		"--enable-priority-and-fairness=false")

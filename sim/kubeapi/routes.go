@@ -77,8 +77,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return s.reviewVerb(r)
 	case r.wantsContainer():
 		return s.noContainers
-	case r.Subresource == "binding":
-		return s.bindingVerb(r)
+	case r.Resource.Posted(r.Subresource) != nil:
+		return s.postVerb(r)
 	case r.Subresource == "finalize" && r.Method != http.MethodPut:
 		return nil
 	case r.Subresource == resource.ScaleSubresource:

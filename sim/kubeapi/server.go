@@ -24,9 +24,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/kubeapi/internal/accounts"
 	"windtunnel.dev/sim/kubeapi/internal/certs"
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
@@ -73,8 +75,9 @@ type Server struct {
 	openAPI *openAPI
 
 	http, https *endpoint
-	names       map[string]bool // the server's names in Host headers, in addition to loopback
-	token       string
+	names       map[string]bool  // the server's names in Host headers, in addition to loopback
+	token       string           // of the administrator
+	tokens      *accounts.Issuer // of service accounts
 	log         *slog.Logger
 	bodyWithin  time.Duration
 	identity    *certs.Identity // nil without HTTPS
@@ -128,6 +131,9 @@ func newServer(opts Options) (*Server, error) {
 	}
 	s := &Server{opts: opts, version: version, state: state, openAPI: &openAPI{version: version, state: state}, faults: newFaults(opts.OnFault),
 		names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()), log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
+	s.tokens = accounts.NewIssuer(func(resource, namespace, name string) runtime.Object {
+		return state.Object("", resource, namespace, name)
+	})
 	s.stopping.Store(make(chan struct{}))
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,18 +17,24 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-func (s *Server) bindingVerb(r *request) func(http.ResponseWriter, *request) error {
+// postVerb returns the handler of a subresource to which clients post.
+func (s *Server) postVerb(r *request) func(http.ResponseWriter, *request) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	return s.bind
+	switch r.Resource.Posted(r.Subresource) {
+	case kinds.Bindings:
+		return s.bind
+	case kinds.Evictions:
+		return s.evict
+	case kinds.TokenRequests:
+		return s.issueToken
+	}
+	return nil
 }
 
 func (s *Server) bind(w http.ResponseWriter, r *request) error {
-	pods := r.Resource
-	r.Resource = kinds.Bindings
-	obj, err := readObject(w, r)
-	r.Resource = pods
+	obj, err := readAs(w, r, kinds.Bindings)
 	if err != nil {
 		return err
 	}
@@ -38,12 +45,33 @@ func (s *Server) bind(w http.ResponseWriter, r *request) error {
 	if err := s.state.Bind(&r.Operation, obj.(*corev1.Binding).Target.Name, opts.DryRun); err != nil {
 		return err
 	}
+	return respondSuccess(w, r)
+}
+
+// respondSuccess answers a post whose object is not stored.
+func respondSuccess(w http.ResponseWriter, r *request) error {
 	body, err := r.codec.Value(&metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated})
 	if err != nil {
 		return err
 	}
 	write(w, r.Request, r.codec.MediaType(), http.StatusCreated, body)
 	return nil
+}
+
+// evict deletes a pod, unless its PodDisruptionBudget forbids that.
+func (s *Server) evict(w http.ResponseWriter, r *request) error {
+	obj, err := readAs(w, r, kinds.Evictions)
+	if err != nil {
+		return err
+	}
+	opts, err := r.createOptions()
+	if err != nil {
+		return err
+	}
+	if err := s.state.Evict(&r.Operation, obj.(*policyv1.Eviction), opts.DryRun); err != nil {
+		return err
+	}
+	return respondSuccess(w, r)
 }
 
 // containerVerbs lists the subresources of a pod that a kubelet answers from the pod's containers.
@@ -84,7 +112,7 @@ func (s *Server) review(w http.ResponseWriter, r *request) error {
 	if err := cluster.SetNamespace(object.Meta(obj), &r.Operation); err != nil {
 		return err
 	}
-	if err := r.Resource.Review(obj, resource.Asker{User: r.User(), Namespace: r.Namespace}); err != nil {
+	if err := r.Resource.Review(obj, resource.Asker{User: r.User(), Namespace: r.Namespace, Authenticate: s.reviewToken}); err != nil {
 		return err
 	}
 	o, err := store.Encode(r.Resource, obj, 0)

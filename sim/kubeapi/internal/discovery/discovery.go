@@ -36,6 +36,9 @@ func ResourceList(t resource.Table, gv schema.GroupVersion) *metav1.APIResourceL
 				Name: res.Name + "/status", Namespaced: !res.ClusterScoped, Kind: res.Kind, Verbs: statusVerbs,
 			})
 		}
+		for _, post := range res.Posts {
+			list.APIResources = append(list.APIResources, postResource(res, post))
+		}
 		if res.Scale || res.Custom.Scales() {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
 				Name: res.Name + "/scale", Namespaced: !res.ClusterScoped, Group: resource.Scales.Group, Version: resource.Scales.Version, Kind: resource.Scales.Kind, Verbs: statusVerbs,
@@ -43,6 +46,16 @@ func ResourceList(t resource.Table, gv schema.GroupVersion) *metav1.APIResourceL
 		}
 	}
 	return list
+}
+
+// postResource returns the entry of a subresource to which clients post. It names the group of the
+// posted kind if that is another one.
+func postResource(res *resource.Resource, post resource.Post) metav1.APIResource {
+	entry := metav1.APIResource{Name: res.Name + "/" + post.Name, Namespaced: !res.ClusterScoped, Kind: post.Kind.Kind, Verbs: []string{"create"}}
+	if post.Kind.Group != res.Group {
+		entry.Group, entry.Version = post.Kind.Group, post.Kind.Version
+	}
+	return entry
 }
 
 func verbs(res *resource.Resource) []string {
@@ -103,6 +116,13 @@ func aggregatedResources(t resource.Table, gv schema.GroupVersion) []discoveryv2
 		}
 		if res.Status {
 			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "status", ResponseKind: kind, Verbs: statusVerbs})
+		}
+		for _, post := range res.Posts {
+			kind := &metav1.GroupVersionKind{Kind: post.Kind.Kind}
+			if post.Kind.Group != res.Group {
+				kind.Group, kind.Version = post.Kind.Group, post.Kind.Version
+			}
+			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: post.Name, ResponseKind: kind, Verbs: []string{"create"}})
 		}
 		if res.Scale || res.Custom.Scales() {
 			scale := metav1.GroupVersionKind(resource.Scales.GVK())

@@ -28,6 +28,14 @@ func reviewSelf(review *authenticationv1.SelfSubjectReview, by resource.Asker) e
 	return nil
 }
 
+func reviewToken(review *authenticationv1.TokenReview, by resource.Asker) error {
+	if review.Spec.Token == "" {
+		return errors.NewBadRequest("token is required for TokenReview in authentication")
+	}
+	review.Status = by.Authenticate(review.Spec.Token, review.Spec.Audiences)
+	return nil
+}
+
 var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 
 func reviewAccess(review *authorizationv1.SubjectAccessReview, _ resource.Asker) error {

@@ -19,9 +19,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Bindings is the resource that a scheduler posts to. It is not in the table, because bindings are
-// never stored.
-var Bindings = &resource.Resource{Version: "v1", Name: "bindings", Kind: "Binding"}
+// The kinds that clients post to subresources. They are not in the table, because they are never
+// stored.
+var (
+	Bindings      = &resource.Resource{Version: "v1", Name: "bindings", Kind: "Binding"}
+	Evictions     = &resource.Resource{Group: "policy", Version: "v1", Name: "evictions", Kind: "Eviction"}
+	TokenRequests = &resource.Resource{Group: "authentication.k8s.io", Version: "v1", Name: "tokenrequests", Kind: "TokenRequest",
+		Defaults: defaultsOf(defaults.TokenRequest)}
+)
 
 var coreEvents = &resource.Resource{Version: "v1", Name: "events", Kind: "Event", Short: []string{"ev"}, Upsert: true,
 	NoDependents: true, Fields: fieldsOf(eventFields), Printer: columns.Event}
@@ -49,7 +54,7 @@ var BuiltIn = resource.Table{
 	{Version: "v1", Name: "persistentvolumes", Kind: "PersistentVolume", Short: []string{"pv"}, ClusterScoped: true, Status: true, ReturnsDeleted: true,
 		Defaults: defaultsOf(defaults.Volume), Printer: columns.Volume},
 	{Version: "v1", Name: "pods", Kind: "Pod", ValidatedWhole: true, Short: []string{"po"}, Categories: []string{"all"}, Status: true, Generation: true,
-		Subresources: []string{"binding"}, ReturnsDeleted: true, Terminates: true, Fields: fieldsOf(podFields), Admit: admit.Pod, Defaults: defaultsOf(defaults.Pod), Prepare: prepareOf(defaults.PreparePod), Validate: validationOf(validation.Pod), Printer: columns.Pod},
+		Posts: []resource.Post{{Name: "binding", Kind: Bindings}, {Name: "eviction", Kind: Evictions}}, ReturnsDeleted: true, Terminates: true, Fields: fieldsOf(podFields), Admit: admit.Pod, Defaults: defaultsOf(defaults.Pod), Prepare: prepareOf(defaults.PreparePod), Validate: validationOf(validation.Pod), Printer: columns.Pod},
 	{Version: "v1", Name: "podtemplates", Kind: "PodTemplate", Generation: true},
 	{Version: "v1", Name: "replicationcontrollers", Kind: "ReplicationController", Short: []string{"rc"}, Categories: []string{"all"},
 		Status: true, Scale: true, Generation: true, Defaults: defaultsOf(defaults.ReplicationController), Printer: columns.ReplicationController},
@@ -57,7 +62,8 @@ var BuiltIn = resource.Table{
 		Printer: columns.ResourceQuota},
 	{Version: "v1", Name: "secrets", Kind: "Secret", ValidatedWhole: true, Fields: fieldsOf(secretFields), Defaults: defaultsOf(defaults.Secret),
 		Validate: validationOf(validation.Secret), Printer: columns.Secret},
-	{Version: "v1", Name: "serviceaccounts", Kind: "ServiceAccount", ValidatedWhole: true, Short: []string{"sa"}, ReturnsDeleted: true, Printer: columns.ServiceAccount},
+	{Version: "v1", Name: "serviceaccounts", Kind: "ServiceAccount", ValidatedWhole: true, Short: []string{"sa"}, ReturnsDeleted: true,
+		Posts: []resource.Post{{Name: "token", Kind: TokenRequests}}, Printer: columns.ServiceAccount},
 	{Version: "v1", Name: "services", Kind: "Service", Short: []string{"svc"}, Categories: []string{"all"}, Status: true, Upsert: true,
 		ReturnsDeleted: true, ValidName: machinery.NameIsDNSLabel, Fields: fieldsOf(serviceFields),
 		Defaults: defaultsOf(defaults.Service), Prepare: prepareOf(defaults.PrepareService), Validate: validationOf(validation.Service), Printer: columns.Service},
@@ -85,6 +91,8 @@ var BuiltIn = resource.Table{
 
 	{Group: "authentication.k8s.io", Version: "v1", Name: "selfsubjectreviews", Kind: "SelfSubjectReview", ClusterScoped: true,
 		Review: reviewOf(reviewSelf)},
+	{Group: "authentication.k8s.io", Version: "v1", Name: "tokenreviews", Kind: "TokenReview", ClusterScoped: true,
+		Review: reviewOf(reviewToken)},
 
 	{Group: "authorization.k8s.io", Version: "v1", Name: "localsubjectaccessreviews", Kind: "LocalSubjectAccessReview",
 		Review: reviewOf(reviewLocalAccess)},

@@ -55,11 +55,11 @@ func (w SchemaWriter) describeResource(paths Document, res *resource.Resource) {
 		w.path(paths, one+"/scale", resource.Scales, "get:get", "put:put", "patch:patch")
 	}
 	for _, sub := range res.Subresources {
-		if sub == "binding" {
-			w.path(paths, one+"/"+sub, res, "post:post")
-			continue
-		}
 		w.path(paths, one+"/"+sub, res, "put:put")
+	}
+	for _, post := range res.Posts {
+		w.root(post.Kind.GVK())
+		w.path(paths, one+"/"+post.Name, post.Kind, "post:post")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"windtunnel.dev/sim/kubeapi/internal/kinds"
 	"windtunnel.dev/sim/kubeapi/internal/object"
 	"windtunnel.dev/sim/kubeapi/internal/openapi"
 	"windtunnel.dev/sim/kubeapi/internal/resource"
@@ -71,7 +72,7 @@ func newFieldManager(res *resource.Resource, subresource string) (*managedfields
 			fieldConverter{}, defaulter{res}, fieldConverter{}, kind, kind.GroupVersion(), subresource, ignored)
 	}
 	types := fieldTypes
-	if res == resource.Scales || res.Review != nil || kind.Group == apiextensionsv1.GroupName {
+	if res == resource.Scales || res.Review != nil || res == kinds.TokenRequests || kind.Group == apiextensionsv1.GroupName {
 		types = managedfields.NewDeducedTypeConverter
 	}
 	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, defaulter{res}, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)

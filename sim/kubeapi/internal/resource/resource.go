@@ -59,7 +59,8 @@ type Resource struct {
 	GenerationLabels bool                              // also counts changes of its labels
 	Upsert           bool                              // a PUT of a missing object creates it
 	NeedsVersion     bool                              // an update must carry the resourceVersion
-	Subresources     []string                          // subresources other than status, each with its own handler
+	Subresources     []string                          // subresources other than status that are updated, each with its own handler
+	Posts            []Post                            // subresources to which clients post an object of another kind
 	Review           func(runtime.Object, Asker) error // answers a posted object; nothing is stored
 	ReturnsDeleted   bool                              // DELETE answers with the object instead of a Status
 	NoDeleteAll      bool                              // DELETE of its collection is not supported
@@ -85,6 +86,22 @@ type Resource struct {
 	Custom     *Custom    // set if the resource comes from a CustomResourceDefinition
 }
 
+// Post is a subresource to which clients post an object of another kind, which is not stored.
+type Post struct {
+	Name string
+	Kind *Resource
+}
+
+// Posted returns the kind that clients post to a subresource, or nil.
+func (res *Resource) Posted(subresource string) *Resource {
+	for _, post := range res.Posts {
+		if post.Name == subresource {
+			return post.Kind
+		}
+	}
+	return nil
+}
+
 // Cluster is the information about the cluster that the rules of a kind can use.
 type Cluster interface {
 	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
@@ -108,6 +125,8 @@ type Cluster interface {
 type Asker struct {
 	User      authenticationv1.UserInfo
 	Namespace string
+	// Authenticate returns the status of a review of a token for the audiences.
+	Authenticate func(token string, audiences []string) authenticationv1.TokenReviewStatus
 }
 
 func (res *Resource) GVK() schema.GroupVersionKind {
@@ -171,6 +190,6 @@ func (res *Resource) NameRule() validation.ValidateNameFunc {
 
 // Has reports whether the resource has a subresource; every resource has the empty one.
 func (res *Resource) Has(subresource string) bool {
-	return subresource == "" || (subresource == "status" && res.Status) || slices.Contains(res.Subresources, subresource) ||
+	return subresource == "" || (subresource == "status" && res.Status) || slices.Contains(res.Subresources, subresource) || res.Posted(subresource) != nil ||
 		(subresource == ScaleSubresource && (res.Scale || res.Custom.Scales()))
 }
