@@ -80,6 +80,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
+	a.server.Publish = true
 	kubeapi.DedicateProcess()
 	server, err := kubeapi.Start(a.server)
 	if err != nil {

@@ -260,7 +260,6 @@ func TestUnknownFieldsWarn(t *testing.T) {
 func TestSystemNamespacesCannotBeDeleted(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
-	w.mustCreate("/api/v1/namespaces", `{"metadata":{"name":"kube-node-lease"}}`)
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	before := everything(s)
 	for _, name := range []string{"default", "kube-system", "kube-public"} {

@@ -25,6 +25,7 @@ type request struct {
 	deleteOptions  *metav1.DeleteOptions // options of a deletion; nil until they are read
 	body           []byte                // nil until it is read
 	server         *Server
+	code           int // of the answer; 0 until it is known, and for answers with 200
 }
 
 // resolve finds the resource that the path names. It refuses unknown ones as kube-apiserver does:

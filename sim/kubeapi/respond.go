@@ -38,6 +38,7 @@ func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error
 	if err != nil {
 		return err
 	}
+	r.code = code
 	write(w, r.Request, r.codec.MediaType(), code, body)
 	return nil
 }
@@ -93,12 +94,12 @@ func writeHead(w http.ResponseWriter, mediaType string, code int) {
 	w.WriteHeader(code)
 }
 
-// fail answers with the Status of err; an error without a Status becomes a 500.
-func fail(w http.ResponseWriter, r *request, err error) {
+// fail answers with the Status of err; an error without a Status becomes a 500. It returns the code.
+func fail(w http.ResponseWriter, r *request, err error) (code int) {
 	if stderrors.Is(err, errUnknownPath) {
 		w.Header().Set("Cache-Control", noCache)
 		http.Error(w, err.Error(), http.StatusNotFound)
-		return
+		return http.StatusNotFound
 	}
 	status := statusFor(err)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
@@ -107,9 +108,10 @@ func fail(w http.ResponseWriter, r *request, err error) {
 	body, err := r.codec.Value(status)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+		return http.StatusInternalServerError
 	}
 	write(w, r.Request, r.codec.MediaType(), int(status.Code), body)
+	return int(status.Code)
 }
 
 func statusFor(err error) *metav1.Status {

@@ -1,10 +1,12 @@
 package kubeapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -26,6 +28,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc(path+"/", s.serveHealth)
 	}
 	mux.HandleFunc("/version", s.serveVersion)
+	mux.Handle("/metrics", s.metrics.handler)
 	groups := func(w http.ResponseWriter, req *http.Request) { serveDiscovery(w, req, s.state.Served()) }
 	mux.HandleFunc("/api", groups)
 	mux.HandleFunc("/apis", groups)
@@ -44,10 +47,12 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	r := &request{server: s, Request: req, query: req.URL.Query(), codec: codec.JSON{}, warnings: &warningHeader{header: w.Header()}}
 	r.Caller = r
 	req.Body = http.MaxBytesReader(w, req.Body, codec.MaxBody)
+	started := time.Now()
 	if err := s.answer(w, r); err != nil {
 		s.reportError(req, err)
-		fail(w, r, err)
+		r.code = fail(w, r, err)
 	}
+	s.metrics.count(r, cmp.Or(r.code, http.StatusOK), time.Since(started))
 }
 
 // answer answers a request. It returns an error only if it has written nothing.
@@ -66,6 +71,7 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 	if verb == nil {
 		return cluster.ErrMethod()
 	}
+	defer s.metrics.begin(r)()
 	return verb(w, r)
 }
 
@@ -136,10 +142,4 @@ func watching(r *request) (watch bool) {
 		runtime.Convert_Slice_string_To_bool(&values, &watch, nil) // never fails
 	}
 	return watch
-}
-
-func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", noCache)
-	w.Write([]byte("ok"))
 }

@@ -19,7 +19,10 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,8 +36,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
 
-// DefaultVersion is the Kubernetes version of a server whose Options set none.
-const DefaultVersion = "v1.35.0"
+// DefaultVersion is the Kubernetes version of a server whose Options set none: the one whose rules it
+// keeps.
+const DefaultVersion = "v1.36.0"
 
 // Options are the options of a server. At least one of HTTP and HTTPS must be set.
 type Options struct {
@@ -55,6 +59,8 @@ type Options struct {
 	Kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	NamespaceController bool // a controller empties deleted namespaces; otherwise the server does
 	ServiceAccounts     bool // a controller creates the service account default of each namespace; otherwise pods need no service account that exists
+
+	Publish bool // the server creates the Service kubernetes for itself, as kube-apiserver does; needs HTTPS
 
 	// A request must carry the token or a client certificate of this server; otherwise it gets
 	// a 401. Clients do not send the token of a kubeconfig over plain HTTP.
@@ -85,6 +91,7 @@ type Server struct {
 	connections connections
 	reclaimer   reclaimer
 	faults      *faults
+	metrics     *metrics
 	streams     streams
 
 	stopping atomic.Value // chan struct{}, closed to end all watches
@@ -103,6 +110,12 @@ func Start(opts Options) (*Server, error) {
 		s.abandon()
 		return nil, err
 	}
+	if opts.Publish {
+		if err := s.publish(); err != nil {
+			s.abandon()
+			return nil, err
+		}
+	}
 	if opts.Dir != "" {
 		if s.kubeconfig, err = s.writeKubeconfig(opts.Dir); err != nil {
 			s.abandon()
@@ -113,6 +126,27 @@ func Start(opts Options) (*Server, error) {
 		e.serve(s.newHTTPServer())
 	}
 	return s, nil
+}
+
+// publish creates the Service kubernetes, whose endpoint is the server's HTTPS address.
+func (s *Server) publish() error {
+	if s.https == nil {
+		return errors.New("kubeapi: Publish needs HTTPS, which is off; set HTTPS or Dir")
+	}
+	_, port, err := net.SplitHostPort(s.https.address)
+	if err != nil {
+		return err
+	}
+	addresses := addressesOf(s.https.listener)
+	ip := net.IPv4(127, 0, 0, 1)
+	if i := slices.IndexFunc(addresses, func(ip net.IP) bool { return !ip.IsLoopback() }); i >= 0 {
+		ip = addresses[i]
+	}
+	server, err := netip.ParseAddrPort(net.JoinHostPort(ip.String(), port))
+	if err != nil {
+		return err
+	}
+	return s.state.Publish(server)
 }
 
 // newServer returns a server that does not listen yet.
@@ -131,6 +165,7 @@ func newServer(opts Options) (*Server, error) {
 	}
 	s := &Server{opts: opts, version: version, state: state, openAPI: &openAPI{version: version, state: state}, faults: newFaults(opts.OnFault),
 		names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()), log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
+	s.metrics = newMetrics(version, state)
 	s.tokens = accounts.NewIssuer(func(resource, namespace, name string) runtime.Object {
 		return state.Object("", resource, namespace, name)
 	})

@@ -86,7 +86,7 @@ func TestHoldsCountsObjects(t *testing.T) {
 		}
 	}
 	holds := s.Holds()
-	if holds["configmaps"] != 2 || holds["namespaces"] != 3 || len(holds) != 2 {
+	if holds["configmaps"] != 2 || holds["namespaces"] != 4 || len(holds) != 2 {
 		t.Errorf("holds %v", holds)
 	}
 }

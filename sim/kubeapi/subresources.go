@@ -54,6 +54,7 @@ func respondSuccess(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.code = http.StatusCreated
 	write(w, r.Request, r.codec.MediaType(), http.StatusCreated, body)
 	return nil
 }

@@ -194,7 +194,7 @@ func TestWriterDeletes(t *testing.T) {
 	if _, err := w.Apply([]Change{{Kind: watch.Added, Object: ns}, {Kind: watch.Added, Object: inside}, {Kind: watch.Deleted, Object: ns}}); err != nil {
 		t.Error(err)
 	}
-	if holds := s.Holds(); holds["configmaps"] != 0 || holds["namespaces"] != 3 {
+	if holds := s.Holds(); holds["configmaps"] != 0 || holds["namespaces"] != 4 {
 		t.Errorf("holds %v", holds)
 	}
 }

@@ -103,10 +103,17 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 		return nil, err
 	}
 	defer release()
+	allow, err := s.reserveQuota(op, obj)
+	if err != nil {
+		return nil, err
+	}
 	if dryRun {
+		allow()
 		return store.Encode(res, obj, 0)
 	}
 	o, err := op.Objects.Write(watch.Added, nil, obj)
+	allow()
+	s.syncQuotas(m.Namespace)
 	switch {
 	case err == nil:
 		op.Written = obj

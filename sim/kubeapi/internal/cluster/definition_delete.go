@@ -84,6 +84,7 @@ func (s *State) removeDefinitionIfEmpty(name string) error {
 // finishWaitingDeletions completes the deletions that were waiting for the removal of an object of
 // c in namespace.
 func (s *State) finishWaitingDeletions(c *store.Collection, namespace string) error {
+	s.syncQuotas(namespace)
 	if c.Resource.Custom != nil {
 		if err := s.removeDefinitionIfEmpty(c.Resource.GroupResource().String()); err != nil {
 			return err

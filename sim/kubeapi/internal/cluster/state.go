@@ -29,6 +29,8 @@ type State struct {
 	namespaces          *store.Collection
 	services            *store.Collection
 	pods                *store.Collection
+	quotas              *store.Collection
+	quota               sync.Mutex        // held while an object is created in a namespace with quotas
 	definitions         *store.Collection // of custom resources
 	custom              atomic.Pointer[Registry]
 	webhooks            admission.Webhooks
@@ -60,12 +62,13 @@ func New(opts Options) (*State, error) {
 	}
 	s.clusterIPs.holds, s.nodePorts.holds = s.holdsClusterIP, s.holdsNodePort
 	s.pods = s.BuiltIn(corev1.SchemeGroupVersion, "pods")
+	s.quotas = s.BuiltIn(corev1.SchemeGroupVersion, "resourcequotas")
 	s.services = s.BuiltIn(corev1.SchemeGroupVersion, "services")
 	s.namespaces = s.BuiltIn(corev1.SchemeGroupVersion, "namespaces")
 	s.watchDefinitions()
 	s.webhooks.Watch(s.namespaces, s.BuiltIn(admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations"),
 		s.BuiltIn(admissionregistrationv1.SchemeGroupVersion, "mutatingwebhookconfigurations"), opts.ResolveService)
-	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		s.prepareNew(s.namespaces.Resource, ns)
 		if _, err := s.namespaces.Write(watch.Added, nil, ns); err != nil {

@@ -147,6 +147,9 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	if err == nil {
 		op.Written = t.Next
 	}
+	if op.Objects == s.quotas && op.Subresource == "" {
+		s.syncQuotas(base.Namespace)
+	}
 	if err == nil && base.Deleting && op.Objects == s.namespaces {
 		err = s.sweep(base.Name)
 	}
