@@ -70,6 +70,7 @@ var rules = []struct {
 	{"sim/kubeapi/internal/object", []string{"net/http", "os", "sim/kubeapi"}, "an object is values and bytes, whatever resource it is of"},
 	{"sim/kubeapi/internal/rescue", []string{"net/http", "os", "sim/kubeapi"}, "it does not depend on the functions that it calls"},
 	{"sim/kubeapi/internal/certs", []string{"net/http", "sim/kubeapi"}, "certificates do not depend on what is served with them"},
+	{"sim/kubeapi/internal/accounts", []string{"net/http", "os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/store"}, "a token depends on objects, not on where they are stored"},
 	{"sim/kubeapi/internal/resource", []string{"net/http", "os", "sim/kubeapi/internal/store", "sim/kubeapi/internal/kinds"}, "a row says what a kind is; it neither stores objects nor sees requests"},
 	{"sim/kubeapi/internal/store", []string{"net/http", "os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/codec", "sim/kubeapi/internal/cluster"}, "objects and their history are the same however they are written and read"},
 	{"sim/kubeapi/internal/custom", []string{"net/http", "os", "sim/kubeapi/internal/store", "sim/kubeapi/internal/kinds"}, "a custom kind follows from its definition alone"},

@@ -6,7 +6,7 @@
 // The package itself is the HTTP surface: routes, lists, watch streams, authentication and
 // faults. The state of the cluster and everything below it is in the packages in internal.
 //
-// It does not do authorization. The rules of custom kinds may use CEL without the functions that
+// It does not do authorization: every authenticated client may do everything. The rules of custom kinds may use CEL without the functions that
 // Kubernetes adds; webhooks may not use CEL. Package controllers does the work of controllers and
 // kubelets. As with kube-apiserver, a pod's status is written only through its status subresource.
 package kubeapi
