@@ -80,6 +80,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
+	a.server.ServiceAccounts = slices.Contains(names, accountController)
 	a.server.Publish = true
 	kubeapi.DedicateProcess()
 	server, err := kubeapi.Start(a.server)
@@ -97,25 +98,56 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 
 // serve loads the manifests and then serves clients until ctx is done.
 func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Server, manifests []manifest.Manifest, names []string) error {
+	// A pod needs a service account, so the controller that creates them starts before the manifests
+	// are loaded.
+	early, late := splitNames(names)
+	stop, err := a.startControllers(ctx, server, early)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	switch err := preload(ctx, server.Config(), manifests); {
 	case ctx.Err() != nil:
 		return nil // an interrupt is the normal end
 	case err != nil:
 		return err
 	}
-	// The controllers start after the manifests are loaded, and process them.
-	if len(names) > 0 {
-		running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
-		if err != nil {
-			return err
-		}
-		defer running.Stop()
+	// The others start afterwards, and process them.
+	if stop, err = a.startControllers(ctx, server, late); err != nil {
+		return err
 	}
+	defer stop()
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
 	printHolds(out, "serving", server)
 	<-ctx.Done()
 	printHolds(out, "stopped with", server)
 	return nil
+}
+
+// accountController is the name of the controller that creates service accounts.
+const accountController = "serviceaccount"
+
+func splitNames(names []string) (early, late []string) {
+	for _, name := range names {
+		if name == accountController {
+			early = append(early, name)
+		} else {
+			late = append(late, name)
+		}
+	}
+	return early, late
+}
+
+// startControllers starts the controllers with these names; without names it starts none.
+func (a *apiserver) startControllers(ctx context.Context, server *kubeapi.Server, names []string) (stop func(), err error) {
+	if len(names) == 0 {
+		return func() {}, nil
+	}
+	running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
+	if err != nil {
+		return nil, err
+	}
+	return running.Stop, nil
 }
 
 func printHolds(out io.Writer, state string, server *kubeapi.Server) {
