@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
 // metrics are the figures at /metrics, with the names and labels of kube-apiserver.
@@ -20,25 +21,32 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	watches  *prometheus.GaugeVec
-	series   sync.Map // of series by requestLabels, because looking them up by labels is slow
+
+	mu     sync.RWMutex
+	series map[requestKey]*series // because looking them up by labels is slow
 }
 
 var targetLabels = []string{"verb", "group", "version", "resource", "subresource", "scope", "component"}
 
-// requestLabels are the labels of a request.
-type requestLabels struct {
-	verb, group, version, resource, subresource, scope, dryRun string
-	code                                                       int
+const maxSeries = 10000
+
+// requestKey says which requests are counted together.
+type requestKey struct {
+	resource                 *resource.Resource // nil for an unknown one
+	verb, subresource, scope string
+	dryRun                   bool
+	code                     int
 }
 
-// series are the figures of requests with the same labels.
+// series are the figures of requests with the same key.
 type series struct {
 	requests prometheus.Counter
-	seconds  prometheus.Observer
+	seconds  prometheus.Observer // nil for watches
 }
 
 func newMetrics(version string, state *cluster.State) *metrics {
 	m := &metrics{
+		series: map[requestKey]*series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "apiserver_request_total",
 			Help: "Requests by verb, resource and code of the answer."}, append([]string{"code", "dry_run"}, targetLabels...)),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "apiserver_request_duration_seconds",
@@ -72,51 +80,69 @@ func (c objectCounts) Collect(to chan<- prometheus.Metric) {
 
 // begin counts a watch as open until the returned function is called.
 func (m *metrics) begin(r *request) (end func()) {
-	if r.Resource == nil || metricVerb(r) != "WATCH" {
+	if r.Method != http.MethodGet || r.Resource == nil || metricVerb(r) != "WATCH" {
 		return func() {}
 	}
-	l := labelsOf(r, 0)
-	open := m.watches.WithLabelValues(l.verb, l.group, l.version, l.resource, l.subresource, l.scope, "apiserver")
+	open := m.watches.WithLabelValues(keyOf(r, 0).target()...)
 	open.Inc()
 	return open.Dec
 }
 
 // count counts an answered request.
 func (m *metrics) count(r *request, code int, took time.Duration) {
-	l := labelsOf(r, code)
-	known, ok := m.series.Load(l)
-	if !ok {
-		target := []string{l.verb, l.group, l.version, l.resource, l.subresource, l.scope, "apiserver"}
-		known, _ = m.series.LoadOrStore(l, series{
-			requests: m.requests.WithLabelValues(append([]string{strconv.Itoa(code), l.dryRun}, target...)...),
-			seconds:  m.seconds.WithLabelValues(append([]string{l.dryRun}, target...)...),
-		})
+	key := keyOf(r, code)
+	m.mu.RLock()
+	known := m.series[key]
+	m.mu.RUnlock()
+	if known == nil {
+		known = m.add(key)
 	}
-	known.(series).requests.Inc()
-	if l.verb != "WATCH" {
-		known.(series).seconds.Observe(took.Seconds())
+	known.requests.Inc()
+	if known.seconds != nil {
+		known.seconds.Observe(took.Seconds())
 	}
 }
 
-func labelsOf(r *request, code int) requestLabels {
-	l := requestLabels{verb: metricVerb(r), scope: "cluster", dryRun: r.query.Get("dryRun"), code: code}
-	if l.dryRun != "" {
-		l.dryRun = "All" // the only valid value: clients cannot make up labels
+func (m *metrics) add(key requestKey) *series {
+	dryRun := ""
+	if key.dryRun {
+		dryRun = "All"
 	}
-	if r.Resource == nil {
-		return l
+	s := &series{requests: m.requests.WithLabelValues(append([]string{strconv.Itoa(key.code), dryRun}, key.target()...)...)}
+	if key.verb != "WATCH" {
+		s.seconds = m.seconds.WithLabelValues(append([]string{dryRun}, key.target()...)...)
 	}
-	l.group, l.version, l.resource = r.Resource.Group, r.Resource.Version, r.Resource.Name
-	if r.Resource.Has(r.Subresource) {
-		l.subresource = r.Subresource
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.series) >= maxSeries { // definitions that change again and again leave series behind
+		clear(m.series)
 	}
+	m.series[key] = s
+	return s
+}
+
+// target returns the values of targetLabels.
+func (k requestKey) target() []string {
+	if k.resource == nil {
+		return []string{k.verb, "", "", "", "", k.scope, "apiserver"}
+	}
+	return []string{k.verb, k.resource.Group, k.resource.Version, k.resource.Name, k.subresource, k.scope, "apiserver"}
+}
+
+func keyOf(r *request, code int) requestKey {
+	k := requestKey{resource: r.Resource, verb: metricVerb(r), scope: "cluster", dryRun: len(r.query["dryRun"]) > 0, code: code}
 	switch {
+	case r.Resource == nil:
+		return k
 	case r.Name != "":
-		l.scope = "resource"
+		k.scope = "resource"
 	case r.Namespace != "":
-		l.scope = "namespace"
+		k.scope = "namespace"
 	}
-	return l
+	if r.Resource.Has(r.Subresource) { // clients cannot make up labels
+		k.subresource = r.Subresource
+	}
+	return k
 }
 
 // metricVerb returns the verb of a request as kube-apiserver counts it.
