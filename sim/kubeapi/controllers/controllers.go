@@ -13,6 +13,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
@@ -26,6 +28,7 @@ type Options struct {
 	Nodes      []string                                   // registered at start; nil means one node with the name windtunnel
 	Zone       func(node string) string                   // returns the zone of a node; nil means no zones
 	Address    func(pod *corev1.Pod) (string, error)      // returns the address of a starting pod and may be called more than once for a pod; nil counts through 10.244.0.0/16
+	RootCA     []byte                                     // certificate of the API server's CA, in PEM; nil means that of the connection to the server
 	ReadyAfter time.Duration                              // time from start to ready
 	StopAfter  time.Duration                              // time from deletion to removal, at most the pod's grace period
 	Stop       func(ctx context.Context, pod *corev1.Pod) // replaces StopAfter: it returns when the pod has stopped; ctx ends with the grace period
@@ -38,9 +41,18 @@ var table = []struct {
 }{
 	{"deployment", newDeployment},
 	{"replicaset", newReplicaSet},
+	{"statefulset", newStatefulSet},
+	{"daemonset", newDaemonSet},
+	{"cronjob", newCronJob},
+	{"job", newJob},
 	{"scheduler", newScheduler},
 	{"kubelet", newKubelet},
 	{"endpointslice", newEndpointSlice},
+	{"endpoints", newEndpoints},
+	{"disruption", newDisruption},
+	{"autoscaler", newAutoscaler},
+	{"serviceaccount", newServiceAccount},
+	{"rootca", newRootCA},
 	{"namespace", newNamespace},
 	{"garbage", newGarbage},
 }
@@ -66,11 +78,39 @@ func Check(names []string) error {
 
 // cluster holds what the controllers share.
 type cluster struct {
-	opts      Options
-	client    kubernetes.Interface
-	metadata  metadata.Interface
-	events    record.EventRecorder
-	informers informers.SharedInformerFactory
+	opts       Options
+	config     *rest.Config
+	client     kubernetes.Interface
+	metadata   metadata.Interface
+	events     record.EventRecorder
+	informers  informers.SharedInformerFactory
+	filtered   []informers.SharedInformerFactory // of objects with one name
+	podWatches []podWatch
+}
+
+// named returns a factory whose informers read only the objects with this name.
+func (c *cluster) named(name string) informers.SharedInformerFactory {
+	f := informers.NewSharedInformerFactoryWithOptions(c.client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	}))
+	c.filtered = append(c.filtered, f)
+	return f
+}
+
+func (c *cluster) factories() []informers.SharedInformerFactory {
+	return append([]informers.SharedInformerFactory{c.informers}, c.filtered...)
+}
+
+// waitForSync returns when the caches of all informers have synced.
+func (c *cluster) waitForSync(ctx context.Context) error {
+	for _, f := range c.factories() {
+		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
+			if !synced {
+				return fmt.Errorf("reading all %v: %w", kind, context.Cause(ctx))
+			}
+		}
+	}
+	return nil
 }
 
 // Running is a set of running controllers.
@@ -111,7 +151,9 @@ func Start(ctx context.Context, config *rest.Config, opts Options, names ...stri
 		l.name = controller.name
 		loops = append(loops, l)
 	}
-	c.informers.StartWithContext(ctx)
+	for _, f := range c.factories() {
+		f.StartWithContext(ctx)
+	}
 	for _, l := range loops {
 		if l.start != nil {
 			if err := l.start(ctx); err != nil {
@@ -120,12 +162,12 @@ func Start(ctx context.Context, config *rest.Config, opts Options, names ...stri
 			}
 		}
 	}
-	r.wait.Go(func() { <-ctx.Done(); c.informers.Shutdown() })
-	for kind, synced := range c.informers.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			r.Stop()
-			return nil, fmt.Errorf("reading all %v: %w", kind, context.Cause(ctx))
-		}
+	for _, f := range c.factories() {
+		r.wait.Go(func() { <-ctx.Done(); f.Shutdown() })
+	}
+	if err := c.waitForSync(ctx); err != nil {
+		r.Stop()
+		return nil, err
 	}
 	for _, l := range loops {
 		r.wait.Go(func() { l.run(ctx) })
@@ -148,5 +190,5 @@ func newCluster(config *rest.Config, opts Options) (*cluster, error) {
 	if opts.Nodes == nil {
 		opts.Nodes = []string{"windtunnel"}
 	}
-	return &cluster{opts: opts, client: client, metadata: objects, informers: informers.NewSharedInformerFactory(client, 0)}, nil
+	return &cluster{opts: opts, config: config, client: client, metadata: objects, informers: informers.NewSharedInformerFactory(client, 0)}, nil
 }

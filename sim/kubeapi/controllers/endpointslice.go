@@ -40,15 +40,18 @@ func newEndpointSlice(c *cluster) (*loop, error) {
 		slices: c.informers.Discovery().V1().EndpointSlices().Lister()}
 	l := newLoop(e.sync)
 	l.watch(core.Services().Informer(), ownKey)
-	l.watch(core.Pods().Informer(), e.servicesOf)
-	l.watch(c.informers.Discovery().V1().EndpointSlices().Informer(), func(slice metav1.Object) []string {
-		if slice.GetLabels()[discoveryv1.LabelManagedBy] != slicesManager {
-			return nil
-		}
-		return []string{keyOf(slice.GetNamespace(), slice.GetLabels()[discoveryv1.LabelServiceName])}
-	})
+	c.watchPods(l, e.servicesOf)
+	l.watch(c.informers.Discovery().V1().EndpointSlices().Informer(), serviceKey)
 	core.Nodes().Informer() // for the zones of nodes, which do not change
 	return l, nil
+}
+
+// serviceKey returns the key of the service of a slice that the controller maintains.
+func serviceKey(slice metav1.Object) []string {
+	if slice.GetLabels()[discoveryv1.LabelManagedBy] != slicesManager {
+		return nil
+	}
+	return []string{keyOf(slice.GetNamespace(), slice.GetLabels()[discoveryv1.LabelServiceName])}
 }
 
 // servicesOf returns the keys of the services that select a pod.

@@ -11,8 +11,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// serve creates a pod with an address, as an endpoint of the service web.
-func (r rig) serve(name, address string, port int32, ready corev1.ConditionStatus) {
+// serve creates a pod with an address, as an endpoint of the service web. It has been ready, or not,
+// for the whole test.
+func (r rig) serve(name, address string, port int32, ready corev1.ConditionStatus) *corev1.Pod {
 	r.Helper()
 	pod := onePod(name)
 	pod.Labels = map[string]string{"app": "web"}
@@ -20,8 +21,8 @@ func (r rig) serve(name, address string, port int32, ready corev1.ConditionStatu
 	pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: port}}
 	pod = must(r.kube.CoreV1().Pods("default").Create(r.Context(), pod, metav1.CreateOptions{}))(r)
 	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
-	must(r.kube.CoreV1().Pods("default").UpdateStatus(r.Context(), pod, metav1.UpdateOptions{}))(r)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Now()}}
+	return must(r.kube.CoreV1().Pods("default").UpdateStatus(r.Context(), pod, metav1.UpdateOptions{}))(r)
 }
 
 func count(slices map[string]*discoveryv1.EndpointSlice) (endpoints int) {

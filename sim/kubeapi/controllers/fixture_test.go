@@ -3,12 +3,12 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -85,20 +85,9 @@ func until[T runtime.Object](r rig, what string, lw *cache.ListWatch, ok func(ma
 	}
 }
 
+// kindOf returns an empty object of the same type.
 func kindOf(obj runtime.Object) runtime.Object {
-	switch obj.(type) {
-	case *corev1.Pod:
-		return &corev1.Pod{}
-	case *corev1.Namespace:
-		return &corev1.Namespace{}
-	case *appsv1.Deployment:
-		return &appsv1.Deployment{}
-	case *appsv1.ReplicaSet:
-		return &appsv1.ReplicaSet{}
-	case *corev1.ConfigMap:
-		return &corev1.ConfigMap{}
-	}
-	return &discoveryv1.EndpointSlice{}
+	return reflect.New(reflect.TypeOf(obj).Elem()).Interface().(runtime.Object)
 }
 
 func summary[T runtime.Object](objects map[string]T) (text string) {
@@ -108,15 +97,33 @@ func summary[T runtime.Object](objects map[string]T) (text string) {
 	return text[:min(len(text), 3000)]
 }
 
+// watch returns the list and the watch of a resource. An empty namespace means all.
 func (r rig) watch(resource, namespace string) *cache.ListWatch {
-	client := r.kube.CoreV1().RESTClient()
-	switch resource {
-	case "deployments", "replicasets":
-		client = r.kube.AppsV1().RESTClient()
-	case "endpointslices":
-		client = r.kube.DiscoveryV1().RESTClient()
+	r.Helper()
+	clients := map[string]cache.Getter{
+		"deployments": r.kube.AppsV1().RESTClient(), "replicasets": r.kube.AppsV1().RESTClient(),
+		"statefulsets": r.kube.AppsV1().RESTClient(), "daemonsets": r.kube.AppsV1().RESTClient(), "controllerrevisions": r.kube.AppsV1().RESTClient(),
+		"endpointslices": r.kube.DiscoveryV1().RESTClient(), "jobs": r.kube.BatchV1().RESTClient(), "cronjobs": r.kube.BatchV1().RESTClient(),
+		"poddisruptionbudgets": r.kube.PolicyV1().RESTClient(), "horizontalpodautoscalers": r.kube.AutoscalingV2().RESTClient(),
+		"leases": r.kube.CoordinationV1().RESTClient(),
+	}
+	client, ok := clients[resource]
+	if !ok {
+		client = r.kube.CoreV1().RESTClient()
 	}
 	return cache.NewFilteredListWatchFromClient(client, resource, namespace, func(*metav1.ListOptions) {})
+}
+
+// one waits until ok accepts the object with this namespace and name, and returns it.
+func one[T runtime.Object](r rig, resource, namespace, name string, ok func(T) bool) T {
+	r.Helper()
+	var found T
+	until(r, resource+" "+name, r.watch(resource, namespace), func(all map[string]T) bool {
+		obj, there := all[namespace+"/"+name]
+		found = obj
+		return there && ok(obj)
+	})
+	return found
 }
 
 func web(replicas int32) *appsv1.Deployment {

@@ -23,6 +23,8 @@ type kubelet struct {
 
 	mu       sync.Mutex
 	stopping map[types.UID]*stopping
+	started  map[types.UID]time.Time // when the containers of pods that end by themselves started
+	renewing sync.WaitGroup
 }
 
 // stopping is a pod that was asked to stop.
@@ -35,10 +37,10 @@ func newKubelet(c *cluster) (*loop, error) {
 	if c.opts.Address == nil {
 		c.opts.Address = countingAddresses()
 	}
-	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), stopping: map[types.UID]*stopping{}}
+	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), stopping: map[types.UID]*stopping{}, started: map[types.UID]time.Time{}}
 	l := newLoop(k.sync)
-	l.watch(c.informers.Core().V1().Pods().Informer(), ownKey)
-	l.start = k.register
+	c.watchPods(l, ownKey)
+	l.start, l.stop = k.register, k.renewing.Wait
 	k.queue = l
 	return l, nil
 }
@@ -52,7 +54,12 @@ func (k *kubelet) sync(ctx context.Context, key string) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return k.end(ctx, pod)
-	case isOver(pod) || isReady(pod):
+	case isOver(pod):
+		return nil
+	case isReady(pod):
+		if ends(pod) {
+			return k.finish(ctx, key, pod)
+		}
 		return nil
 	case pod.Status.StartTime == nil:
 		return k.begin(ctx, pod.DeepCopy())
@@ -114,6 +121,9 @@ func (k *kubelet) write(ctx context.Context, pod *corev1.Pod) error {
 
 // end asks a deleted pod to stop, only once, and removes the pod when it has stopped.
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
+	if isOver(pod) && *pod.DeletionGracePeriodSeconds == 0 {
+		return nil // others still have to remove their finalizers
+	}
 	k.mu.Lock()
 	s := k.stopping[pod.UID]
 	if s == nil {
@@ -132,6 +142,11 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	if !over {
 		return nil
 	}
+	if len(pod.Finalizers) > 0 && !isOver(pod) {
+		pod = pod.DeepCopy()
+		terminate(pod, terminationCode)
+		return k.write(ctx, pod) // its event leads to the removal
+	}
 	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 	if apierrors.IsConflict(err) {
@@ -140,6 +155,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	if err = ignoreNotFound(err); err == nil {
 		k.mu.Lock()
 		delete(k.stopping, pod.UID)
+		delete(k.started, pod.UID)
 		k.mu.Unlock()
 	}
 	return err

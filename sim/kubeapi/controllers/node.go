@@ -10,14 +10,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// register creates the missing nodes, as each kubelet does for its own node.
+// register creates the missing nodes, as each kubelet does for its own node, and starts to renew
+// their leases.
 func (k *kubelet) register(ctx context.Context) error {
+	if len(k.opts.Nodes) == 0 {
+		return nil
+	}
 	for i, name := range k.opts.Nodes {
 		_, err := k.client.CoreV1().Nodes().Create(ctx, k.node(name, i), metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("registering node %s: %w", name, err)
 		}
 	}
+	if err := k.createLeaseNamespace(ctx); err != nil {
+		return err
+	}
+	k.renewing.Go(func() { k.renewLeases(ctx) })
 	return nil
 }
 

@@ -29,7 +29,7 @@ func newReplicaSet(c *cluster) (*loop, error) {
 	r := &replicaSet{cluster: c, sets: c.informers.Apps().V1().ReplicaSets().Lister(), pods: c.informers.Core().V1().Pods().Lister()}
 	l := newLoop(r.sync)
 	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), ownKey)
-	l.watch(c.informers.Core().V1().Pods().Informer(), controllerKey("ReplicaSet"))
+	c.watchPods(l, controllerKey("ReplicaSet"))
 	r.queue = l
 	return l, nil
 }
@@ -48,7 +48,7 @@ func (r *replicaSet) sync(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	pods = controlled(pods, rs)
+	pods = activeOf(controlledBy(rs, pods))
 	if rs.DeletionTimestamp == nil {
 		err = r.adjust(ctx, rs, selector, len(pods))
 	}
@@ -58,17 +58,6 @@ func (r *replicaSet) sync(ctx context.Context, key string) error {
 	return err
 }
 
-// controlled returns the active pods that a ReplicaSet controls.
-func controlled(pods []*corev1.Pod, rs *appsv1.ReplicaSet) []*corev1.Pod {
-	var own []*corev1.Pod
-	for _, pod := range pods {
-		if isActive(pod) && metav1.IsControlledBy(pod, rs) {
-			own = append(own, pod)
-		}
-	}
-	return own
-}
-
 // adjust creates and deletes pods. The cache may not show the changes of an earlier sync yet, so
 // adjust asks the API server if pods seem to be missing.
 func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector labels.Selector, seen int) error {
@@ -76,41 +65,18 @@ func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector
 	if seen == wanted {
 		return nil
 	}
-	list, err := r.client.CoreV1().Pods(rs.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	there, err := r.livePods(ctx, rs, selector)
 	if err != nil {
 		return err
 	}
-	var there []*corev1.Pod
-	for i := range list.Items {
-		there = append(there, &list.Items[i])
-	}
-	there = controlled(there, rs)
+	there = activeOf(there)
 	if missing := wanted - len(there); missing > 0 {
 		return inParallel(missing, func(int) error {
-			pod, err := r.client.CoreV1().Pods(rs.Namespace).Create(ctx, podOf(rs), metav1.CreateOptions{})
-			if err == nil {
-				r.events.Event(rs, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: "+pod.Name)
-			}
-			return err
+			return r.createPod(ctx, rs, podOf(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), &rs.Spec.Template))
 		})
 	}
 	slices.SortFunc(there, deletionOrder)
-	return inParallel(len(there)-wanted, func(i int) error {
-		return ignoreNotFound(r.client.CoreV1().Pods(rs.Namespace).Delete(ctx, there[i].Name, metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &there[i].UID}}))
-	})
-}
-
-func podOf(rs *appsv1.ReplicaSet) *corev1.Pod {
-	template := rs.Spec.Template.DeepCopy()
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: rs.Name + "-", Namespace: rs.Namespace,
-			Labels: template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
-		},
-		Spec: template.Spec,
-	}
+	return inParallel(len(there)-wanted, func(i int) error { return r.deletePod(ctx, rs, there[i]) })
 }
 
 // deletionOrder compares pods in the order of their deletion: first pods without a node, then pods

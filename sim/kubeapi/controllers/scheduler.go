@@ -13,7 +13,8 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// scheduler binds each pod to the node with the fewest pods. Nodes have no resource limits.
+// scheduler binds each pod to the node with the fewest pods, among those that the pod's node
+// selector, affinity and tolerations allow. Nodes have no resource limits.
 type scheduler struct {
 	*cluster
 	pods  listers.PodLister
@@ -28,7 +29,7 @@ func newScheduler(c *cluster) (*loop, error) {
 	s := &scheduler{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister(),
 		given: map[string]string{}, load: map[string]int{}}
 	l := newLoop(s.sync)
-	l.watch(c.informers.Core().V1().Pods().Informer(), ownKey)
+	c.watchPods(l, ownKey)
 	// A new node may be the first schedulable one.
 	l.watch(c.informers.Core().V1().Nodes().Informer(), func(metav1.Object) []string {
 		waiting, _ := s.pods.List(labels.Everything()) // never fails: it is a cache
@@ -57,7 +58,7 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	if pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
 		return nil
 	}
-	node, err := s.pick(key)
+	node, err := s.pick(key, pod)
 	if err != nil || node == "" {
 		return err
 	}
@@ -67,15 +68,15 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	}, metav1.CreateOptions{}))
 }
 
-// pick returns the schedulable node with the fewest pods, or an empty string if there is none. If
+// pick returns the suitable node with the fewest pods, or an empty string if there is none. If
 // several nodes have equally few, it returns the first by name. A pod that is queued again because
 // the cache is stale gets the same answer.
-func (s *scheduler) pick(key string) (string, error) {
+func (s *scheduler) pick(key string, pod *corev1.Pod) (string, error) {
 	nodes, err := s.nodes.List(labels.Everything())
 	if err != nil {
 		return "", err
 	}
-	nodes = slices.DeleteFunc(nodes, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
+	nodes = slices.DeleteFunc(nodes, func(n *corev1.Node) bool { return !fits(pod, n) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if node := s.given[key]; slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == node }) {

@@ -1,0 +1,151 @@
+package controllers
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Annotations by which a pod says how the simulated run of its containers ends. Pods with
+// restartPolicy Always ignore them, because their containers run until the pod is deleted.
+const (
+	// runForAnnotation is how long the containers run, as a Go duration; 0s by default.
+	runForAnnotation = "windtunnel.dev/run-for"
+	// exitCodeAnnotation is the exit code of the containers; 0 by default.
+	exitCodeAnnotation = "windtunnel.dev/exit-code"
+)
+
+// terminationCode is the exit code of a container that SIGTERM ends.
+const terminationCode = 143
+
+// The delays before a failed container is restarted and a failed pod of a Job replaced. They
+// double with each failure, and are a hundredth of the delays of Kubernetes.
+const (
+	firstRetryDelay = 100 * time.Millisecond
+	maxRetryDelay   = 3600 * time.Millisecond
+)
+
+// retryDelay returns the delay after the given number of failures.
+func retryDelay(failures int) time.Duration {
+	delay := firstRetryDelay
+	for i := 1; i < failures && delay < maxRetryDelay; i++ {
+		delay *= 2
+	}
+	return min(delay, maxRetryDelay)
+}
+
+// ends reports whether the containers of a pod end by themselves.
+func ends(pod *corev1.Pod) bool { return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways }
+
+// runFor returns how long the containers of a pod run. A value that is not a duration counts as 0.
+func runFor(pod *corev1.Pod) time.Duration {
+	d, _ := time.ParseDuration(pod.Annotations[runForAnnotation])
+	return d
+}
+
+// exitCode returns the exit code of a pod's containers. A value that is not a number is a failure.
+func exitCode(pod *corev1.Pod) int32 {
+	text, ok := pod.Annotations[exitCodeAnnotation]
+	if !ok {
+		return 0
+	}
+	code, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 128
+	}
+	return int32(code)
+}
+
+// finish ends the run of a ready pod's containers when their time is over. Failed containers are
+// restarted, if the pod's restartPolicy says so.
+func (k *kubelet) finish(ctx context.Context, key string, pod *corev1.Pod) error {
+	duration, code := runFor(pod), exitCode(pod)
+	if restarts := restartsOf(pod); restarts > 0 {
+		duration += retryDelay(restarts)
+	}
+	if wait := time.Until(k.startOf(pod).Add(duration)); wait > 0 {
+		k.queue.queue.AddAfter(key, wait)
+		return nil
+	}
+	pod = pod.DeepCopy()
+	if code != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		restart(pod, code)
+	} else {
+		terminate(pod, code)
+	}
+	err := k.write(ctx, pod)
+	if err == nil {
+		k.forgetStart(pod)
+	}
+	return err
+}
+
+// startOf returns when the current run of a pod's containers began. The API does not tell, because
+// its times are whole seconds.
+func (k *kubelet) startOf(pod *corev1.Pod) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at, known := k.started[pod.UID]
+	if !known {
+		at = time.Now()
+		k.started[pod.UID] = at
+	}
+	return at
+}
+
+func (k *kubelet) forgetStart(pod *corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.started, pod.UID)
+}
+
+func restartsOf(pod *corev1.Pod) int {
+	restarts := int32(0)
+	for _, status := range pod.Status.ContainerStatuses {
+		restarts = max(restarts, status.RestartCount)
+	}
+	return int(restarts)
+}
+
+// restart writes into the pod that its containers have ended with this code and run again.
+func restart(pod *corev1.Pod, code int32) {
+	now := metav1.Now()
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		status.LastTerminationState.Terminated = terminated(status, code, now)
+		status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
+		status.RestartCount++
+	}
+}
+
+// terminate writes into the pod that its containers have ended with this code.
+func terminate(pod *corev1.Pod, code int32) {
+	now, reason := metav1.Now(), "PodCompleted"
+	pod.Status.Phase = corev1.PodSucceeded
+	if code != 0 {
+		pod.Status.Phase, reason = corev1.PodFailed, "PodFailed"
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.ContainersReady, corev1.PodReady} {
+		setCondition(pod, kind, corev1.ConditionFalse, now)
+		condition(pod, kind).Reason = reason
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		status.State = corev1.ContainerState{Terminated: terminated(status, code, now)}
+		status.Ready, status.Started = false, new(bool)
+	}
+}
+
+func terminated(status *corev1.ContainerStatus, code int32, now metav1.Time) *corev1.ContainerStateTerminated {
+	t := &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Completed", FinishedAt: now, StartedAt: now}
+	if code != 0 {
+		t.Reason = "Error"
+	}
+	if status.State.Running != nil {
+		t.StartedAt = status.State.Running.StartedAt
+	}
+	return t
+}
