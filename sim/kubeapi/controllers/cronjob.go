@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"time"
+	_ "time/tzdata" // schedules name time zones, which not every machine has
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -64,7 +65,9 @@ func (j *cronJob) deleteOld(ctx context.Context, cj *batchv1.CronJob, jobs []*ba
 	}
 	for result, limit := range limits {
 		old := slices.DeleteFunc(slices.Clone(jobs), func(of *batchv1.Job) bool { return !isFinished(of) || resultOf(of) != result || of.DeletionTimestamp != nil })
-		slices.SortFunc(old, func(a, b *batchv1.Job) int { return startOf(a).Compare(startOf(b).Time) })
+		slices.SortFunc(old, func(a, b *batchv1.Job) int {
+			return cmp.Or(startOf(a).Compare(startOf(b).Time), cmp.Compare(a.Name, b.Name))
+		})
 		for _, of := range old[:max(0, len(old)-int(limit))] {
 			if err := j.delete(ctx, cj, of); err != nil {
 				return err

@@ -1,0 +1,106 @@
+package controllers_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/controllers"
+)
+
+var cronWorkers = append([]string{"cronjob"}, workers...)
+
+// every returns a CronJob of which only the schedule is given.
+func every(schedule string, job *batchv1.Job) *batchv1.CronJob {
+	return &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "backup"}, Spec: batchv1.CronJobSpec{Schedule: schedule,
+		JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"kind": "backup"}}, Spec: job.Spec}}}
+}
+
+func (r rig) schedules(c *batchv1.CronJob) *batchv1.CronJob {
+	r.Helper()
+	return must(r.kube.BatchV1().CronJobs("default").Create(r.Context(), c, metav1.CreateOptions{}))(r)
+}
+
+func TestCronJobsCreateJobs(t *testing.T) {
+	t.Parallel()
+	r := start(t, controllers.Options{}, cronWorkers...)
+	c := every("@every 1s", task("")) // a test cannot wait for a minute
+	c.Spec.TimeZone = new("Europe/Berlin")
+	c = r.schedules(c)
+	c = one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0 })
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := c.Status.LastScheduleTime.Time
+	job := must(r.kube.BatchV1().Jobs("default").Get(t.Context(), fmt.Sprintf("backup-%d", due.Unix()/60), metav1.GetOptions{}))(r)
+	if at := job.Annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"]; at != due.In(zone).Format(time.RFC3339) || !metav1.IsControlledBy(job, c) || job.Labels["kind"] != "backup" {
+		t.Errorf("job %+v", job.ObjectMeta)
+	}
+}
+
+// fromCron returns a Job of a CronJob, as kubectl create job --from makes it.
+func fromCron(c *batchv1.CronJob, job *batchv1.Job) *batchv1.Job {
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	return job
+}
+
+func TestCronJobsKeepAHistory(t *testing.T) {
+	t.Parallel()
+	r := start(t, controllers.Options{}, cronWorkers...)
+	c := every("@yearly", task(""))
+	c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(int32(2)), new(int32(0))
+	c = r.schedules(c)
+	failing := task("failing", "windtunnel.dev/exit-code", "1")
+	failing.Spec.BackoffLimit = new(int32(0))
+	r.runJob(fromCron(c, failing))
+	for i := range 3 {
+		r.runJob(fromCron(c, task(fmt.Sprint("good-", i))))
+		r.finishes(fmt.Sprint("good-", i), completed)
+	}
+	until(r, "two jobs", r.watch("jobs", "default"), func(all map[string]*batchv1.Job) bool {
+		return len(all) == 2 && all["default/failing"] == nil && all["default/good-2"] != nil
+	})
+	one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0 })
+}
+
+// While a Job runs, Forbid starts no other and Replace ends it.
+func TestCronJobConcurrency(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[batchv1.ConcurrencyPolicy]string{batchv1.ForbidConcurrent: "JobAlreadyActive", batchv1.ReplaceConcurrent: "SuccessfulDelete"} {
+		r := start(t, controllers.Options{}, cronWorkers...)
+		c := every("@every 2s", task("", "windtunnel.dev/run-for", "1h"))
+		c.Spec.ConcurrencyPolicy, c.Spec.Suspend = policy, new(true)
+		c = r.schedules(c)
+		r.runJob(fromCron(c, task("running", "windtunnel.dev/run-for", "1h")))
+		one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "running" })
+		c.Spec.Suspend = new(false)
+		must(r.kube.BatchV1().CronJobs("default").Patch(t.Context(), "backup", "application/merge-patch+json", []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{}))(r)
+		r.event(want)
+		jobs := must(r.kube.BatchV1().Jobs("default").List(t.Context(), metav1.ListOptions{}))(r)
+		runs := slices.ContainsFunc(jobs.Items, func(j batchv1.Job) bool { return j.Name == "running" && j.DeletionTimestamp == nil })
+		if runs != (policy == batchv1.ForbidConcurrent) {
+			t.Errorf("with %s the earlier job runs: %v", policy, runs)
+		}
+	}
+}
+
+func TestSuspendedCronJobs(t *testing.T) {
+	t.Parallel()
+	r := start(t, controllers.Options{}, cronWorkers...)
+	c := every("@every 1s", task(""))
+	c.Spec.Suspend = new(true)
+	c = r.schedules(c)
+	// A Job of another CronJob with the same schedule shows that the time has come.
+	other := every("@every 1s", task(""))
+	other.Name = "other"
+	r.schedules(other)
+	one(r, "cronjobs", "default", "other", func(c *batchv1.CronJob) bool { return c.Status.LastSuccessfulTime != nil })
+	if c = must(r.kube.BatchV1().CronJobs("default").Get(t.Context(), "backup", metav1.GetOptions{}))(r); c.Status.LastScheduleTime != nil {
+		t.Errorf("a suspended CronJob started a Job at %v", c.Status.LastScheduleTime)
+	}
+}
