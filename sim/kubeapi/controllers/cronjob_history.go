@@ -64,7 +64,9 @@ func (j *cronJob) deleteOld(ctx context.Context, cj *batchv1.CronJob, jobs []*ba
 		batchv1.JobFailed:   ptr.Deref(cj.Spec.FailedJobsHistoryLimit, 1),
 	}
 	for result, limit := range limits {
-		old := slices.DeleteFunc(slices.Clone(jobs), func(of *batchv1.Job) bool { return !isFinished(of) || resultOf(of) != result || of.DeletionTimestamp != nil })
+		old := slices.DeleteFunc(slices.Clone(jobs), func(of *batchv1.Job) bool {
+			return !isFinished(of) || resultOf(of) != result || of.DeletionTimestamp != nil
+		})
 		slices.SortFunc(old, func(a, b *batchv1.Job) int {
 			return cmp.Or(startOf(a).Compare(startOf(b).Time), cmp.Compare(a.Name, b.Name))
 		})

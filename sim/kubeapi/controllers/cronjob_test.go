@@ -77,7 +77,9 @@ func TestCronJobConcurrency(t *testing.T) {
 		c.Spec.ConcurrencyPolicy, c.Spec.Suspend = policy, new(true)
 		c = r.schedules(c)
 		r.runJob(fromCron(c, task("running", "windtunnel.dev/run-for", "1h")))
-		one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "running" })
+		one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool {
+			return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "running"
+		})
 		c.Spec.Suspend = new(false)
 		must(r.kube.BatchV1().CronJobs("default").Patch(t.Context(), "backup", "application/merge-patch+json", []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{}))(r)
 		r.event(want)

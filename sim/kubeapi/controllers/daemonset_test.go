@@ -124,7 +124,9 @@ func TestDaemonSetOnDelete(t *testing.T) {
 	must(r.kube.AppsV1().DaemonSets("default").Create(t.Context(), ds, metav1.CreateOptions{}))(r)
 	r.covered(1)
 	r.patch("daemonsets", "agent", secondImage)
-	one(r, "daemonsets", "default", "agent", func(d *appsv1.DaemonSet) bool { return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedNumberScheduled == 0 })
+	one(r, "daemonsets", "default", "agent", func(d *appsv1.DaemonSet) bool {
+		return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedNumberScheduled == 0
+	})
 	pods := must(r.kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(r)
 	if len(pods.Items) != 1 || pods.Items[0].Spec.Containers[0].Image != "web:1" {
 		t.Fatalf("pods %+v", pods.Items)

@@ -112,7 +112,9 @@ func TestEndpointsAreTruncated(t *testing.T) {
 		}
 		must(r.kube.DiscoveryV1().EndpointSlices("default").Create(t.Context(), slice, metav1.CreateOptions{}))(r)
 	}
-	e := one(r, "endpoints", "default", "web", func(e *corev1.Endpoints) bool { return e.Annotations["endpoints.kubernetes.io/over-capacity"] == "truncated" })
+	e := one(r, "endpoints", "default", "web", func(e *corev1.Endpoints) bool {
+		return e.Annotations["endpoints.kubernetes.io/over-capacity"] == "truncated"
+	})
 	for _, subset := range e.Subsets {
 		if len(subset.Addresses) != 450 || len(subset.NotReadyAddresses) != 50 {
 			t.Errorf("%d ready addresses and %d others", len(subset.Addresses), len(subset.NotReadyAddresses))

@@ -193,7 +193,9 @@ func TestStatefulSetOnDelete(t *testing.T) {
 	must(r.kube.AppsV1().StatefulSets("default").Create(t.Context(), set, metav1.CreateOptions{}))(r)
 	one(r, "statefulsets", "default", "db", func(s *appsv1.StatefulSet) bool { return s.Status.ReadyReplicas == 2 })
 	r.patch("statefulsets", "db", secondImage)
-	one(r, "statefulsets", "default", "db", func(s *appsv1.StatefulSet) bool { return s.Status.ObservedGeneration == s.Generation && s.Status.UpdatedReplicas == 0 })
+	one(r, "statefulsets", "default", "db", func(s *appsv1.StatefulSet) bool {
+		return s.Status.ObservedGeneration == s.Generation && s.Status.UpdatedReplicas == 0
+	})
 	for i := range 2 {
 		name := fmt.Sprint("db-", i)
 		if pod := must(r.kube.CoreV1().Pods("default").Get(t.Context(), name, metav1.GetOptions{}))(r); pod.Spec.Containers[0].Image != "web:1" {
