@@ -22,6 +22,9 @@ const (
 	// managedEndpoints is the label of the Endpoints that the controller wrote, since v1.33.
 	managedEndpoints = "endpoints.kubernetes.io/managed-by"
 	endpointsManager = "endpoint-controller"
+	// endpointsDelay is how long Endpoints may lag behind the slices. Each write of Endpoints
+	// contains all addresses, and hardly a client still reads them.
+	endpointsDelay = 100 * time.Millisecond
 )
 
 // endpoints maintains the Endpoints of Services with a selector. It derives them from the
@@ -40,6 +43,7 @@ func newEndpoints(c *cluster) (*loop, error) {
 	e := &endpoints{cluster: c, services: core.Services().Lister(), pods: core.Pods().Lister(), endpoints: core.Endpoints().Lister(),
 		slices: c.informers.Discovery().V1().EndpointSlices().Lister()}
 	l := newLoop(e.sync)
+	l.delay = endpointsDelay
 	l.watch(core.Services().Informer(), ownKey)
 	l.watch(core.Endpoints().Informer(), ownKey)
 	l.watch(c.informers.Discovery().V1().EndpointSlices().Informer(), serviceKey)
@@ -111,8 +115,10 @@ func setOrDelete(m *metav1.ObjectMeta, annotation, value string, set bool) {
 
 // endpointsLabels returns the labels of a service's Endpoints.
 func endpointsLabels(svc *corev1.Service) map[string]string {
-	l := map[string]string{managedEndpoints: endpointsManager}
-	maps.Copy(l, svc.Labels)
+	l := maps.Clone(svc.Labels)
+	if l == nil {
+		l = map[string]string{}
+	}
 	l[managedEndpoints] = endpointsManager
 	delete(l, corev1.IsHeadlessService)
 	if svc.Spec.ClusterIP == corev1.ClusterIPNone {

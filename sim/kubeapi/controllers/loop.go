@@ -23,6 +23,7 @@ const workers = 4
 type loop struct {
 	name  string
 	queue workqueue.TypedRateLimitingInterface[string]
+	delay time.Duration // from a change to the sync that watch queues, so that one sync handles several changes
 	sync  func(ctx context.Context, key string) error
 	start func(ctx context.Context) error // before the first sync; may be nil
 	stop  func()                          // after the last sync; may be nil
@@ -77,7 +78,7 @@ func transient(err error) bool {
 func (l *loop) watch(informer cache.SharedIndexInformer, keys func(obj metav1.Object) []string) {
 	add := func(obj any) {
 		for _, key := range keysOf(obj, keys) {
-			l.queue.Add(key)
+			l.queue.AddAfter(key, l.delay)
 		}
 	}
 	informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
