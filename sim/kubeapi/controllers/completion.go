@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -40,29 +41,31 @@ func retryDelay(failures int) time.Duration {
 // ends reports whether the containers of a pod end by themselves.
 func ends(pod *corev1.Pod) bool { return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways }
 
-// runFor returns how long the containers of a pod run. A value that is not a duration counts as 0.
-func runFor(pod *corev1.Pod) time.Duration {
-	d, _ := time.ParseDuration(pod.Annotations[runForAnnotation])
-	return d
-}
+// badAnnotationCode is the exit code of containers whose end an annotation does not say properly.
+const badAnnotationCode = 128
 
-// exitCode returns the exit code of a pod's containers. A value that is not a number is a failure.
-func exitCode(pod *corev1.Pod) int32 {
-	text, ok := pod.Annotations[exitCodeAnnotation]
-	if !ok {
-		return 0
+// endOf returns how long the containers of a pod run and with which code they exit, as the pod's
+// annotations say. After an error, the containers fail at once.
+func endOf(pod *corev1.Pod) (after time.Duration, code int32, err error) {
+	if text, ok := pod.Annotations[runForAnnotation]; ok {
+		if after, err = time.ParseDuration(text); err != nil {
+			return 0, badAnnotationCode, fmt.Errorf("the annotation %s is %q, but must be a duration, for example 2s", runForAnnotation, text)
+		}
 	}
-	code, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 128
+	if text, ok := pod.Annotations[exitCodeAnnotation]; ok {
+		number, err := strconv.ParseUint(text, 10, 8)
+		if err != nil {
+			return 0, badAnnotationCode, fmt.Errorf("the annotation %s is %q, but must be a number from 0 to 255", exitCodeAnnotation, text)
+		}
+		code = int32(number)
 	}
-	return int32(code)
+	return after, code, nil
 }
 
 // finish ends the run of a ready pod's containers when their time is over. Failed containers are
 // restarted, if the pod's restartPolicy says so.
 func (k *kubelet) finish(ctx context.Context, key string, pod *corev1.Pod) error {
-	duration, code := runFor(pod), exitCode(pod)
+	duration, code, problem := endOf(pod)
 	if restarts := restartsOf(pod); restarts > 0 {
 		duration += retryDelay(restarts)
 	}
@@ -71,16 +74,20 @@ func (k *kubelet) finish(ctx context.Context, key string, pod *corev1.Pod) error
 		return nil
 	}
 	pod = pod.DeepCopy()
-	if code != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+	if code != 0 && problem == nil && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		restart(pod, code)
 	} else {
 		terminate(pod, code)
 	}
 	err := k.write(ctx, pod)
-	if err == nil {
-		k.forgetStart(pod)
+	if err != nil {
+		return err
 	}
-	return err
+	k.forgetStart(pod)
+	if problem != nil {
+		k.events.Event(pod, corev1.EventTypeWarning, "InvalidAnnotation", problem.Error())
+	}
+	return nil
 }
 
 // startOf returns when the current run of a pod's containers began. The API does not tell, because

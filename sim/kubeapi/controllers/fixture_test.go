@@ -33,6 +33,18 @@ type rig struct {
 
 func start(t *testing.T, opts controllers.Options, names ...string) rig {
 	t.Helper()
+	r := startAlone(t)
+	running, err := controllers.Start(t.Context(), r.api.Config(), opts, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.Stop)
+	return r
+}
+
+// startAlone starts a cluster without controllers.
+func startAlone(t *testing.T) rig {
+	t.Helper()
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Kubelet: true, NamespaceController: true})
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +54,6 @@ func start(t *testing.T, opts controllers.Options, names ...string) rig {
 			t.Error(err)
 		}
 	})
-	running, err := controllers.Start(t.Context(), api.Config(), opts, names...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(running.Stop)
 	kube, err := kubernetes.NewForConfig(api.Config())
 	if err != nil {
 		t.Fatal(err)

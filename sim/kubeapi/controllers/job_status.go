@@ -98,6 +98,7 @@ func (j *job) judge(w *work) {
 		fallthrough
 	case w.Status.StartTime == nil:
 		w.Status.StartTime = ptr.To(metav1.Now())
+		j.warnOfIgnored(w.Job)
 	}
 	if w.failures() > int(ptr.Deref(w.Spec.BackoffLimit, 6)) {
 		w.set(batchv1.JobFailureTarget, corev1.ConditionTrue, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
@@ -113,6 +114,17 @@ func (j *job) judge(w *work) {
 	}
 	if w.isDone() {
 		w.set(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")
+	}
+}
+
+// warnOfIgnored records an event for each field that is not simulated.
+func (j *job) warnOfIgnored(of *batchv1.Job) {
+	for field, set := range map[string]bool{
+		"spec.successPolicy": of.Spec.SuccessPolicy != nil, "spec.podFailurePolicy": of.Spec.PodFailurePolicy != nil,
+		"spec.backoffLimitPerIndex": of.Spec.BackoffLimitPerIndex != nil, "spec.maxFailedIndexes": of.Spec.MaxFailedIndexes != nil} {
+		if set {
+			j.events.Eventf(of, corev1.EventTypeWarning, "NotSimulated", "The simulated cluster ignores %s", field)
+		}
 	}
 }
 

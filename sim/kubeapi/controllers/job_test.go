@@ -241,3 +241,34 @@ func TestPodsEndAsTheirAnnotationsSay(t *testing.T) {
 	}
 	phase("stays", corev1.PodRunning)
 }
+
+// A pod whose annotations make no sense fails, and an event says what to write.
+func TestBadAnnotationsFailThePod(t *testing.T) {
+	r := start(t, controllers.Options{}, "scheduler", "kubelet")
+	for name, annotation := range map[string]string{"time": "windtunnel.dev/run-for", "code": "windtunnel.dev/exit-code"} {
+		pod := onePod(name)
+		pod.Annotations, pod.Spec.RestartPolicy = map[string]string{annotation: "soon"}, corev1.RestartPolicyOnFailure
+		must(r.kube.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}))(r)
+		one(r, "pods", "default", name, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
+		until(r, "an event about "+annotation, r.watch("events", "default"), func(all map[string]*corev1.Event) bool {
+			for _, e := range all {
+				if e.Reason == "InvalidAnnotation" && strings.HasPrefix(e.Message, "the annotation "+annotation+` is "soon", but must be`) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
+
+func TestIgnoredFieldsOfJobsAreReported(t *testing.T) {
+	r := start(t, controllers.Options{}, workers...)
+	job := task("policy")
+	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}}}}
+	r.runJob(job)
+	r.finishes("policy", completed)
+	if e := r.event("NotSimulated"); e.Message != "The simulated cluster ignores spec.podFailurePolicy" {
+		t.Errorf("event %q", e.Message)
+	}
+}

@@ -111,3 +111,14 @@ func TestPodsSpreadOverNodes(t *testing.T) {
 		return count["a"] == 2 && count["b"] == 2
 	})
 }
+
+// A pod waits for a node that matches its node selector, and an event says so.
+func TestPodsWaitForASuitableNode(t *testing.T) {
+	r := start(t, controllers.Options{Nodes: []string{"a", "b"}}, "scheduler", "kubelet")
+	pod := onePod("picky")
+	pod.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+	must(r.kube.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}))(r)
+	r.event("FailedScheduling")
+	r.patchNode("b", `{"metadata":{"labels":{"disk":"ssd"}}}`)
+	one(r, "pods", "default", "picky", func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "b" && isReady(pod) })
+}

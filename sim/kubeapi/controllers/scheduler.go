@@ -59,6 +59,9 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 		return nil
 	}
 	node, err := s.pick(key, pod)
+	if err == nil && node == "" {
+		s.events.Event(pod, corev1.EventTypeWarning, "FailedScheduling", "No schedulable node matches the pod's node selector, affinity and tolerations")
+	}
 	if err != nil || node == "" {
 		return err
 	}
