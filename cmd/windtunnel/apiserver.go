@@ -143,6 +143,9 @@ func (a *apiserver) startControllers(ctx context.Context, server *kubeapi.Server
 	if len(names) == 0 {
 		return func() {}, nil
 	}
+	if secure := server.TLSConfig(); secure != nil {
+		a.pods.RootCA = secure.CAData
+	}
 	running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func startCluster(t *testing.T) *Server {
 			t.Error(err)
 		}
 	})
-	running, err := controllers.Start(t.Context(), s.Config(), controllers.Options{StopAfter: time.Millisecond})
+	running, err := controllers.Start(t.Context(), s.Config(), controllers.Options{StopAfter: time.Millisecond, RootCA: s.TLSConfig().CAData})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ const (
 
 // rootCA publishes the certificate of the API server's CA in a ConfigMap in every namespace. The
 // certificate is that of Options.RootCA, or of the configuration with which the controllers connect.
+// Without one, over plain HTTP, there is nothing to publish.
 type rootCA struct {
 	*cluster
 	want       map[string]string // the data of the ConfigMap
@@ -36,6 +37,9 @@ func newRootCA(c *cluster) (*loop, error) {
 			return nil, fmt.Errorf("reading the CA of the API server: %w", err)
 		}
 		certificate = config.CAData
+	}
+	if len(certificate) == 0 {
+		return newLoop(func(context.Context, string) error { return nil }), nil
 	}
 	published := c.named(rootCAName).Core().V1().ConfigMaps()
 	r := &rootCA{cluster: c, want: map[string]string{rootCAKey: string(certificate)},
