@@ -61,7 +61,7 @@ func TestEndpointsFollowTheSlices(t *testing.T) {
 	if err := r.kube.CoreV1().Services("default").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(r, "no endpoints", r.watch("endpoints", "default"), func(all map[string]*corev1.Endpoints) bool { return len(all) == 0 })
+	until(r, "no endpoints", r.watch("endpoints", "default"), func(all map[string]*corev1.Endpoints) bool { return all["default/web"] == nil })
 }
 
 // The annotation says when the pods of the latest change became ready. It is gone after a change

@@ -22,9 +22,6 @@ func (k *kubelet) register(ctx context.Context) error {
 			return fmt.Errorf("registering node %s: %w", name, err)
 		}
 	}
-	if err := k.createLeaseNamespace(ctx); err != nil {
-		return err
-	}
 	k.renewing.Go(func() { k.renewLeases(ctx) })
 	return nil
 }
