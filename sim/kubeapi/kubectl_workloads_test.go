@@ -25,7 +25,7 @@ func TestKubectlWorkloads(t *testing.T) {
 		"wait --for=condition=complete job/report --timeout=60s",
 		"wait --for=condition=failed job/broken --timeout=60s",
 		"wait --for=jsonpath={.status.disruptionsAllowed}=1 pdb/db --timeout=60s",
-		"get statefulset,daemonset,job,cronjob,pdb,hpa",
+		"get statefulset,daemonset,job,cronjob,pdb",
 		"get pods -l app=db -o custom-columns=NAME:.metadata.name,HOST:.spec.hostname,PHASE:.status.phase",
 		"get pvc -o name",
 		"set image statefulset/db db=db:2",
