@@ -18,9 +18,9 @@ import (
 // ended becomes a child of its nearest subreaper (PR_SET_CHILD_SUBREAPER), or of process 1 if there
 // is none.
 func Below(pid int) []int {
-	all := children(pid)
+	all := Children(pid)
 	for i := 0; i < len(all); i++ {
-		for _, child := range children(all[i]) {
+		for _, child := range Children(all[i]) {
 			if !slices.Contains(all, child) { // it may be adopted during the search
 				all = append(all, child)
 			}
@@ -29,8 +29,8 @@ func Below(pid int) []int {
 	return all
 }
 
-// children returns the children of all threads of a process.
-func children(pid int) []int {
+// Children returns the children of all threads of a process.
+func Children(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
 	var pids []int
 	for _, list := range lists {
@@ -45,6 +45,32 @@ func children(pid int) []int {
 		}
 	}
 	return pids
+}
+
+// StartTime returns when a process started, in clock ticks since boot.
+func StartTime(pid int) (uint64, error) {
+	one, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, err
+	}
+	stat, err := one.Stat()
+	return stat.Starttime, err
+}
+
+// InnerPID returns the PID that a process has in its innermost PID namespace; 0 if it has ended.
+func InnerPID(pid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "\nNSpid:")
+	line, _, _ := strings.Cut(after, "\n")
+	all := strings.Fields(line)
+	if len(all) == 0 {
+		return pid // a kernel without PID namespaces
+	}
+	inner, _ := strconv.Atoi(all[len(all)-1]) // the kernel writes numbers
+	return inner
 }
 
 // Session returns the processes of a session (setsid(2)), without zombies.

@@ -1,0 +1,137 @@
+// Package isolated gives a command its own view of this machine: folders of its own at paths where the
+// machine has others, or none, and processes of its own. It uses Linux's mount, PID and, unless this
+// process is root's, user namespaces. Its one rule: nothing outside the namespaces changes.
+package isolated
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/internal/process"
+)
+
+// View is what a command sees instead of the machine's files and processes.
+type View struct {
+	// Folders are folders of the command's own: the path at which it sees each, and the folder that is
+	// there. The paths need not exist on the machine, but their first part must, such as /etc.
+	Folders map[string]string
+	// Processes hides all processes but the command's own.
+	Processes bool
+	// Scratch is an empty folder. It stays empty.
+	Scratch string
+}
+
+// Command is a command line that is run with a view.
+type Command struct {
+	Path string
+	Args []string
+	Env  []string
+	Dir  string // "" means that of this process
+}
+
+// stage is everything that the first process in the namespaces must know.
+type stage struct {
+	View    View
+	Command Command
+	Try     bool // set up the view, and run nothing
+}
+
+// Wrap returns a command line that runs a command with this view. It must be started with Attributes.
+// The wrapper stays as the parent of the command: it passes signals on to it, adopts the processes that
+// the command leaves behind, and ends with it.
+func (v View) Wrap(c Command) (Command, error) {
+	return stage{View: v, Command: c}.wrap()
+}
+
+func (s stage) wrap() (Command, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return Command{}, err
+	}
+	return Command{Path: "/proc/self/exe", Args: []string{name, string(text)}, Env: s.Command.Env, Dir: s.Command.Dir}, nil
+}
+
+// Attributes adds to the attributes of a process what it needs for Wrap.
+func (v View) Attributes(attributes *syscall.SysProcAttr) {
+	attributes.Cloneflags |= unix.CLONE_NEWNS
+	if v.Processes {
+		attributes.Cloneflags |= unix.CLONE_NEWPID
+	}
+	if os.Geteuid() != 0 { // in a user namespace, this user is root
+		attributes.Cloneflags |= unix.CLONE_NEWUSER
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+}
+
+// Allowed returns nil if this process may isolate commands; otherwise the error says why not.
+var Allowed = sync.OnceValue(func() error {
+	if err := try(); err != nil {
+		return fmt.Errorf("this process may not make namespaces of its own (%w)", err)
+	}
+	return nil
+})
+
+// tryLimit is how long it may take to set up a view.
+const tryLimit = 10 * time.Second
+
+// try sets up a view without a command.
+func try() error {
+	scratch, err := os.MkdirTemp("", "windtunnel-view-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	v := View{Folders: map[string]string{scratch: scratch}, Processes: true, Scratch: scratch}
+	c, err := stage{View: v, Try: true}.wrap()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tryLimit)
+	defer cancel()
+	attempt := exec.CommandContext(ctx, c.Path)
+	attempt.Args, attempt.SysProcAttr, attempt.WaitDelay = c.Args, &syscall.SysProcAttr{}, outputDelay
+	v.Attributes(attempt.SysProcAttr)
+	if said, err := attempt.CombinedOutput(); err != nil {
+		if text := strings.TrimSpace(string(said)); text != "" {
+			return fmt.Errorf("%s", text)
+		}
+		return err
+	}
+	return nil
+}
+
+// Main returns the PID of the command that a wrapper runs; 0 until it has started it.
+func Main(wrapper int) int {
+	var main int
+	var first uint64
+	for _, pid := range process.Children(wrapper) {
+		if started, err := process.StartTime(pid); err == nil && (main == 0 || started < first) {
+			main, first = pid, started // processes that it adopts started later
+		}
+	}
+	return main
+}
+
+// Is reports whether a process of this machine has another PID in the view that it was started with.
+func Is(pid, inner int) bool { return process.InnerPID(pid) == inner }
+
+// HostPID returns the PID on this machine of a process that has another one in the view of a wrapper's
+// command; 0 if there is none.
+func HostPID(wrapper, pid int) int {
+	for _, one := range process.Below(wrapper) {
+		if Is(one, pid) {
+			return one
+		}
+	}
+	return 0
+}

@@ -1,0 +1,180 @@
+package isolated_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/internal/process"
+)
+
+func allowed(t *testing.T) {
+	t.Helper()
+	if err := isolated.Allowed(); err != nil {
+		t.Skip(err)
+	}
+}
+
+// folder creates a folder with a file.
+func folder(t *testing.T, name, content string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// shell returns a command that runs a script with a view.
+func shell(t *testing.T, v isolated.View, script string) *exec.Cmd {
+	t.Helper()
+	v.Scratch = t.TempDir()
+	wrapped, err := v.Wrap(isolated.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := &exec.Cmd{Path: wrapped.Path, Args: wrapped.Args, Env: wrapped.Env, SysProcAttr: &syscall.SysProcAttr{}, WaitDelay: time.Second}
+	v.Attributes(command.SysProcAttr)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(v.Scratch); err != nil || len(left) > 0 {
+			t.Errorf("the scratch folder has %v, %v", left, err)
+		}
+	})
+	return command
+}
+
+func run(t *testing.T, v isolated.View, script string) string {
+	t.Helper()
+	out, err := shell(t, v, script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// The command sees its own folders at paths that the machine has and at paths that it has not, and
+// everything else as it is. The machine sees nothing of what it writes there.
+func TestFolders(t *testing.T) {
+	allowed(t)
+	there, parent := folder(t, "machine", "m"), folder(t, "beside", "b")
+	missing, other := filepath.Join(parent, "a", "b"), filepath.Join(parent, "c")
+	if err := os.Symlink("beside", filepath.Join(parent, "link")); err != nil {
+		t.Fatal(err)
+	}
+	own, second, third := folder(t, "own", "o"), folder(t, "second", "s"), folder(t, "third", "t")
+	got := run(t, isolated.View{Folders: map[string]string{there: own, missing: second, other: third}}, strings.Join([]string{
+		"ls " + there, "ls " + missing, "ls " + other, "cat " + parent + "/beside " + parent + "/link", "echo; touch " + there + "/written " + missing + "/written",
+	}, "; "))
+	if want := "own\nsecond\nthird\nbb"; got != want {
+		t.Errorf("the command sees %q, want %q", got, want)
+	}
+	for path, want := range map[string]bool{
+		filepath.Join(there, "written"): false, missing: false, other: false, filepath.Join(parent, "a"): false,
+		filepath.Join(own, "written"): true, filepath.Join(second, "written"): true,
+	} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s exists on the machine: %t, want %t", path, err == nil, want)
+		}
+	}
+}
+
+func TestProcesses(t *testing.T) {
+	allowed(t)
+	out := run(t, isolated.View{Processes: true}, "ls -d /proc/[0-9]* | wc -l; kill -0 "+"$PPID && echo parent")
+	lines := strings.Split(out, "\n")
+	if n := strings.TrimSpace(lines[0]); len(n) > 1 || len(lines) != 2 {
+		t.Errorf("the command sees %q", out)
+	}
+}
+
+// The wrapper passes signals on, ends as the command does, and leaves nothing behind.
+func TestWrapper(t *testing.T) {
+	allowed(t)
+	for script, want := range map[string]int{
+		"trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done": 7,
+		"(sleep 1000 &) ; echo ready; kill -TERM $$; sleep 1000":       128 + int(syscall.SIGTERM),
+	} {
+		command := shell(t, isolated.View{Processes: true}, script)
+		out, err := command.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 6)); err != nil {
+			t.Fatal(err)
+		}
+		if want == 7 {
+			main := isolated.Main(command.Process.Pid)
+			if main == 0 || isolated.Is(main, main) {
+				t.Errorf("the command is process %d here, and the same in its view", main)
+			}
+			if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command.Wait()
+		if got := command.ProcessState.ExitCode(); got != want {
+			t.Errorf("%s: exit code %d, want %d", script, got, want)
+		}
+	}
+}
+
+func TestHostPID(t *testing.T) {
+	allowed(t)
+	command := shell(t, isolated.View{Processes: true}, "sleep 1000 & echo $!; read line")
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := isolated.HostPID(command.Process.Pid, inner)
+	if all := process.Children(isolated.Main(command.Process.Pid)); !slices.Contains(all, pid) {
+		t.Errorf("process %d of the view is %d here, which is none of %v", inner, pid, all)
+	}
+	command.Process.Kill()
+	command.Wait()
+	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid))); err == nil {
+		t.Error("a process survived the wrapper")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	allowed(t)
+	for name, test := range map[string]struct {
+		folders map[string]string
+		want    string
+	}{
+		"below the root": {map[string]string{"/no-such-folder-here/x": "/tmp"}, "no such folder"},
+		"over a file":    {map[string]string{"/etc/passwd": "/tmp"}, "no folder"},
+	} {
+		out, err := shell(t, isolated.View{Folders: test.folders}, "true").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package isolated
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// name is the first argument of the first process in the namespaces, and its name in /proc.
+const name = "subject-view"
+
+// outputDelay is how long the output of a trial may stay open after its end.
+const outputDelay = time.Second
+
+// failed is the exit code of a wrapper that could not start its command.
+const failed = 125
+
+// The wrapper runs the same binary as the program that starts it, so it works in tests, too. This
+// function runs before main.
+func init() {
+	if len(os.Args) != 2 || os.Args[0] != name {
+		return
+	}
+	code, err := run(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = failed
+	}
+	os.Exit(code)
+}
+
+// run sets up the view, runs the command, and returns its exit code.
+func run(text string) (int, error) {
+	var s stage
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return 0, err
+	}
+	if err := s.View.setUp(); err != nil {
+		return 0, err
+	}
+	if s.Try {
+		return 0, nil
+	}
+	_ = os.WriteFile("/proc/self/comm", []byte(name), 0) // only a name
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	command, err := os.StartProcess(s.Command.Path, s.Command.Args, &os.ProcAttr{
+		Env: s.Command.Env, Dir: s.Command.Dir, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+	})
+	if err != nil {
+		return 0, err
+	}
+	pid := command.Pid
+	_ = command.Release() // the loop below waits for it
+	go func() {
+		for one := range signals {
+			_ = syscall.Kill(pid, one.(syscall.Signal)) // ESRCH: it has ended in the meantime
+		}
+	}()
+	return reap(pid)
+}
+
+// reap waits for children, including adopted ones, until the command has ended. It returns the exit
+// code of the command, as a shell does.
+func reap(pid int) (int, error) {
+	for {
+		var status syscall.WaitStatus
+		one, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 0, err
+		case one == pid && status.Signaled():
+			return 128 + int(status.Signal()), nil
+		case one == pid:
+			return status.ExitStatus(), nil
+		}
+	}
+}
