@@ -1,0 +1,72 @@
+// Package adapters has the adapters that are part of this program, one file each. Its one rule: to
+// support another controller, add a file.
+package adapters
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"windtunnel.dev/internal/suggest"
+	"windtunnel.dev/sim/adapter"
+)
+
+// Default is the adapter of subjects that name none.
+const Default = "ingress-nginx"
+
+//go:embed *.yaml
+var files embed.FS
+
+// All returns the adapters of this program, sorted by name.
+var All = sync.OnceValue(func() []*adapter.Adapter {
+	names, err := fs.Glob(files, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is valid
+	}
+	var all []*adapter.Adapter
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // the file is embedded
+		}
+		a, err := adapter.Parse("adapters/"+name, data)
+		if err != nil {
+			panic(err) // a test checks all files
+		}
+		all = append(all, a)
+	}
+	return all
+})
+
+// Names returns the names of All.
+func Names() []string {
+	var names []string
+	for _, a := range All() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Find returns an adapter by its name or, if that is a path, from its file. "" means Default.
+func Find(name string) (*adapter.Adapter, error) {
+	if name == "" {
+		name = Default
+	}
+	for _, a := range All() {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	if IsPath(name) {
+		return adapter.Load(name)
+	}
+	return nil, fmt.Errorf("there is no adapter %s: %s", name, strings.TrimSpace(suggest.DidYouMean(name, Names())+" The adapters are "+strings.Join(Names(), ", ")+"; another one is named by the path of its file"))
+}
+
+// IsPath reports whether the name of an adapter is the path of a file.
+func IsPath(name string) bool {
+	return strings.Contains(name, "/") || path.Ext(name) == ".yaml" || path.Ext(name) == ".yml"
+}

@@ -1,0 +1,220 @@
+package adapter
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/specfile"
+)
+
+// checker looks for values that decode but are not valid.
+type checker struct {
+	*Adapter
+	at       specfile.Position
+	nodes    []*yaml.Node // of the manifests
+	problems *specfile.Problems
+	broken   map[int]bool // lines that did not decode: further problems there would be guesses
+}
+
+// check checks an adapter. If it is broken, because some of it did not decode, only what decoded is
+// checked by itself.
+func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *specfile.Problems, broken bool) {
+	c := &checker{Adapter: a, at: at, nodes: manifests, problems: found, broken: map[int]bool{}}
+	for _, problem := range found.Found {
+		c.broken[problem.Line] = true
+	}
+	c.name("the name of an adapter", a.Name, "metadata", "name")
+	c.name("a namespace", a.Namespace, "spec", "namespace")
+	c.name("the name of a pod", a.Pod, "spec", "pod")
+	c.required()
+	c.processes()
+	c.files()
+	c.health()
+	c.log()
+	c.isolation()
+	c.templates()
+	if !broken && len(found.Found) == 0 {
+		c.samples()
+	}
+}
+
+// add adds a problem at the line of a path, unless that line did not decode.
+func (c *checker) add(what, mend string, path ...any) {
+	if line := c.at.Line(path...); !c.broken[line] {
+		c.problems.Add(line, what, mend)
+	}
+}
+
+func (c *checker) name(kind, name string, path ...any) {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		c.add(fmt.Sprintf("%q cannot be %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
+	}
+}
+
+func (c *checker) required() {
+	for _, field := range []struct {
+		missing bool
+		key     string
+		example string
+	}{
+		{c.Summary == "", "summary", "a sentence"},
+		{len(c.Command) == 0, "command", `["{{.Controller}}", "--kubeconfig={{.Kubeconfig}}"]`},
+		{c.IngressClass.Controller == "", "ingressClass", "{controller: NAME}, the spec.controller of its IngressClass"},
+		{len(c.Health) == 0, "health", `a list such as [{url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it has synced}]`},
+	} {
+		if field.missing {
+			c.add("an adapter without "+field.key, "add "+field.key+": and "+field.example, "spec", field.key)
+		}
+	}
+}
+
+func (c *checker) processes() {
+	p := c.Processes
+	switch {
+	case p.Workers == "":
+		c.add("an adapter without processes", "add processes: {workers: …}; "+specfile.Choose("", "kinds of workers", WorkerKinds), "spec", "processes")
+	case !slices.Contains(WorkerKinds, p.Workers):
+		c.add("unknown kind of workers "+p.Workers, specfile.Choose(p.Workers, "kinds of workers", WorkerKinds), "spec", "processes", "workers")
+	case p.Workers != Single && p.Master.IsZero() && p.PIDFile == "":
+		c.add("workers of a master that cannot be found", "add master:, a regular expression over its command line, or pidFile:", "spec", "processes")
+	case p.Workers == Titled && p.Worker.IsZero():
+		c.add("titled workers without a title", "add worker:, a regular expression over the titles of workers", "spec", "processes")
+	case p.Workers != Titled && !(p.Worker.IsZero() && p.Draining.IsZero()):
+		c.add(p.Workers+" workers have no titles", "remove worker: and draining:", "spec", "processes")
+	}
+}
+
+func (c *checker) files() {
+	for i, f := range c.Files {
+		at := []any{"spec", "files", i}
+		kinds := 0
+		for _, has := range []bool{f.Content != nil, f.From != "", f.Link != ""} {
+			if has {
+				kinds++
+			}
+		}
+		switch {
+		case f.Path == "":
+			c.add("a file without a path", "add path:", at...)
+		case kinds > 1:
+			c.add("a file that is a text, a copy and a link at once", "keep one of content:, from: and link:", at...)
+		case f.Mode > 0o777:
+			c.add(fmt.Sprintf("mode %#o", f.Mode), "write it as 0644 or 0755", append(at, "mode")...)
+		case f.Optional && f.From == "":
+			c.add("an optional file that is no copy", "remove optional:", at...)
+		case slices.Contains(strings.Split(f.Path, "/"), ".."):
+			c.add("path "+f.Path+" leads out of the root", "write it without ..", append(at, "path")...)
+		}
+	}
+}
+
+func (c *checker) health() {
+	for i, h := range c.Health {
+		at := []any{"spec", "health", i}
+		switch {
+		case (h.URL == "") == (h.Address == ""):
+			c.add("a health check needs either url or address", `write url: "http://127.0.0.1:{{.Ports.Health}}/healthz" or address: "127.0.0.1:{{.Ports.HTTP}}"`, at...)
+		case h.Address != "" && h.Status != 0:
+			c.add("an address has no status", "remove status:", append(at, "status")...)
+		case h.URL != "" && (h.Status < 100 || h.Status > 599):
+			c.add(fmt.Sprintf("%d is not a status", h.Status), "write one from 100 to 599", append(at, "status")...)
+		}
+		if h.Proves == "" {
+			c.add("a health check without proves", "add what it proves, and what it does not", at...)
+		}
+	}
+}
+
+func (c *checker) log() {
+	for i, l := range c.Log {
+		at := []any{"spec", "log", i}
+		if l.Match.IsZero() == (l.Record == "") && !c.broken[c.at.Line(append(at, "match")...)] {
+			c.add("a log line needs either match or record", "write match: and a regular expression over the line", at...)
+		}
+		if l.Record != "" && l.Tells != TellsSync {
+			c.add("a record says itself whether it reloaded", "remove tells:", at...)
+		}
+		if tells := []string{TellsSync, TellsReload}; !slices.Contains(tells, l.Tells) {
+			c.add("unknown word "+l.Tells, specfile.Choose(l.Tells, "words", tells), append(at, "tells")...)
+		}
+	}
+}
+
+func (c *checker) isolation() {
+	if c.Isolation == nil {
+		return
+	}
+	at := []any{"spec", "isolation", "folders"}
+	if len(c.Isolation.Folders) == 0 {
+		c.add("an isolation without folders", "add folders:, or remove isolation:", at...)
+	}
+	for i, folder := range c.Isolation.Folders {
+		if !path.IsAbs(folder) || path.Clean(folder) != folder || folder == "/" || folder == "/proc" || strings.HasPrefix(folder, "/proc/") {
+			c.add(fmt.Sprintf("%q cannot be a folder of its own", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
+		}
+	}
+}
+
+// samples expands the adapter for two subjects: one that names everything, and one that names nothing.
+func (c *checker) samples() {
+	for _, data := range []Data{sample(true), sample(false)} {
+		setup, err := c.Expand(data)
+		if err != nil {
+			c.add(err.Error(), "see docs/adapters.md for what templates can use", "spec")
+			return
+		}
+		c.expanded(setup)
+		if len(c.problems.Found) > 0 {
+			return
+		}
+	}
+}
+
+// expanded checks what can be checked only after the expansion.
+func (c *checker) expanded(s *Setup) {
+	for i, h := range s.Health {
+		if h.URL != "" {
+			if u, err := url.Parse(h.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				c.add(fmt.Sprintf("%q is not a URL", h.URL), "write it as http://127.0.0.1:PORT/PATH", "spec", "health", i, "url")
+			}
+		} else if _, err := netip.ParseAddrPort(h.Address); err != nil {
+			c.add(fmt.Sprintf("%q is not an address with a port", h.Address), "write it as 127.0.0.1:PORT", "spec", "health", i, "address")
+		}
+	}
+	if s.Command[0] == "" {
+		c.add("the command expands to nothing", "begin it with {{.Controller}}", "spec", "command")
+	}
+	if s.ConfigMap == "" {
+		return
+	}
+	var names []string
+	for _, object := range s.Objects {
+		if object.GetKind() == "ConfigMap" {
+			names = append(names, object.GetNamespace()+"/"+object.GetName())
+		}
+	}
+	if !slices.Contains(names, s.ConfigMap) {
+		c.add("the file has no ConfigMap "+s.ConfigMap, specfile.Choose(s.ConfigMap, "ConfigMaps of the file", names), "spec", "configMap")
+	}
+}
+
+// sample returns the data of a subject that names everything, or nothing.
+func sample(everything bool) Data {
+	data := Data{
+		Controller: "/bin/controller", Kubeconfig: "/root/kubeconfig", Root: "/root", NodeName: "node",
+		PublishAddress: "127.0.0.1", Ports: PortsFrom(10000),
+	}
+	if everything {
+		data.Flags, data.Config = map[string]string{"v": "2"}, map[string]string{"key": "value"}
+		data.Streams = []Stream{{Port: 10100, Service: "demo/web:9000"}}
+		data.Nginx, data.Lua, data.Template = "/bin/nginx", "/lua", "/nginx.tmpl"
+	}
+	return data
+}

@@ -1,0 +1,64 @@
+package adapter
+
+// Data is what the templates of an adapter see, as {{.Kubeconfig}}.
+type Data struct {
+	Controller string // the path of the controller's binary
+	Kubeconfig string // the path of a kubeconfig of the subject's API server
+	// Root is the folder of the subject, in which its files are laid out; empty in containers, whose
+	// files are at their own paths.
+	Root           string
+	Namespace      string // of the controller's own objects
+	PodName        string // of its own pod
+	NodeName       string // of that pod's node
+	PublishAddress string // the address for the status of ingresses
+	Ports          Ports
+	ConfigMap      string            // namespace/name; empty if the controller has none
+	Flags          map[string]string // of the subject, without dashes
+	Config         map[string]string // ConfigMap keys of the subject
+	Streams        []Stream          // services that must be published over TCP and UDP; often none
+	// What the subject names: another nginx (or whichever proxy the controller starts), a folder with
+	// Lua code, a template of the proxy's configuration. Empty: none.
+	Nginx, Lua, Template string
+	// Help is what is known of the controller's flags.
+	Help Help
+}
+
+// Ports are free ports of this machine for the controller and its proxy. An adapter uses those that it
+// needs, for whatever it likes.
+type Ports struct {
+	HTTP, HTTPS     int // where clients connect
+	Default         int // a default server
+	Status, Stream  int // the proxy's internal ports: faults refuse connections to Status
+	Health, Metrics int
+	Admin, Profiler int
+	Webhook         int
+}
+
+// PortCount is the number of Ports.
+const PortCount = 10
+
+// PortsFrom returns the ports base, base+1 …
+func PortsFrom(base int) Ports {
+	return Ports{
+		HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4,
+		Health: base + 5, Metrics: base + 6, Admin: base + 7, Profiler: base + 8, Webhook: base + 9,
+	}
+}
+
+// Stream is a service that must be published over plain TCP and UDP.
+type Stream struct {
+	Port    int    // on which clients connect
+	Service string // namespace/name:port
+}
+
+// Help says which flags a controller has.
+type Help struct {
+	Flags map[string]bool
+	Whole bool // the controller has no other flags
+}
+
+// Supports reports whether the controller is known to have a flag.
+func (d Data) Supports(flag string) bool { return d.Help.Flags[flag] }
+
+// Lacks reports whether the controller is known to lack a flag.
+func (d Data) Lacks(flag string) bool { return d.Help.Whole && !d.Help.Flags[flag] }

@@ -1,0 +1,111 @@
+package adapter
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"windtunnel.dev/internal/golden"
+)
+
+// TestBadFiles has a file for each kind of mistake, with the messages that its author sees.
+func TestBadFiles(t *testing.T) {
+	paths, err := filepath.Glob("testdata/bad/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no bad files", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := Parse("bad.yaml", archive.Files[0].Data)
+			if err == nil {
+				t.Fatalf("no error, parsed %+v", a)
+			}
+			archive.Files[1].Data = []byte(err.Error() + "\n")
+			golden.Check(t, path, txtar.Format(archive))
+		})
+	}
+}
+
+// good is an adapter that says everything that an adapter can say.
+const good = `
+apiVersion: windtunnel.dev/v1
+kind: Adapter
+metadata: {name: good}
+spec:
+  summary: Everything that a file can say.
+  tried: [v1]
+  program: goodd
+  needs: [proxyd]
+  namespace: system
+  command: ["{{.Controller}}", "--root={{.Root}}", "{{if .Streams}}--streams{{end}}", "{{range .Streams}}{{.Port}}={{.Service}} {{end}}"]
+  flag: "-{{.Name}} {{.Value}}"
+  env: {KUBECONFIG: "{{.Kubeconfig}}", LUA: "{{.Lua}}"}
+  directory: "{{.Root}}/work"
+  files:
+  - {path: etc/proxy.cfg, content: "bind :{{.Ports.HTTP}}", mode: 0600}
+  - {path: etc/lua, from: "{{.Lua}}"}
+  - {path: etc/own, from: own.cfg, optional: true}
+  - {path: etc/modules, link: /usr/lib/modules}
+  - {path: etc/empty, when: '{{.Supports "empty"}}'}
+  configMap: "{{.Namespace}}/settings"
+  streams: {tcp: "{{.Namespace}}/tcp", udp: "{{.Namespace}}/udp"}
+  ingressClass: {controller: "example.com/{{.Namespace}}"}
+  userAgent: good/
+  health:
+  - {url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it has synced}
+  - {address: "127.0.0.1:{{.Ports.HTTP}}", proves: its proxy listens}
+  processes: {workers: forked, master: ^proxyd }
+  log:
+  - {match: 'reloaded in (?P<took>\S+) because (?P<why>.*)', tells: reload}
+  - {record: synced}
+  keep: [etc/proxy.cfg]
+  isolation: {when: "{{not .Lua}}", folders: [/etc/proxy], processes: true}
+  unseen: [its thoughts]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: "{{.Namespace}}"}
+data: {http-port: "{{.Ports.HTTP}}", "{{.PodName}}": "", empty: "{{.Lua}}"}
+`
+
+func mustParse(t *testing.T, text string) *Adapter {
+	t.Helper()
+	a, err := Parse("good.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestRelativeOriginalsCountFromTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "good.yaml")
+	if err := os.WriteFile(path, []byte(good), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := a.Files[2].From, filepath.Join(filepath.Dir(path), "own.cfg"); got != want {
+		t.Errorf("from %s, want %s", got, want)
+	}
+	if got := a.Files[1].From; got != "{{.Lua}}" {
+		t.Errorf("a template became %s", got)
+	}
+}
+
+func TestUses(t *testing.T) {
+	a := mustParse(t, good)
+	for field, want := range map[string]bool{"Lua": true, "Supports": true, "PodName": true, "Nginx": false, "Template": false} {
+		if a.Uses(field) != want {
+			t.Errorf("Uses(%s) is %t", field, !want)
+		}
+	}
+}
