@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ var rules = []struct {
 	{"internal/nginxtest", []string{"controller/render", "controller/apply", "sim", "lua"}, "a test's nginx runs the test's configuration, whoever made it"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "reading a scenario does not need the code that runs it"},
+	{"sim/adapter", []string{"net", "net/http", "os", "os/exec", "sim/driver", "sim/probe", "sim/scenario", "controller", "adapters"}, "an adapter says how a controller is started and seen; drivers do it"},
 	{"sim/specfile", []string{"net/http", "net", "os", "sim/scenario", "sim/behave"}, "it knows neither of the formats that it reads"},
 	{"sim/behave/report", []string{"net", "net/http", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/driver", "sim/backend", "sim/kubeapi"}, "a report shows results, however they were found"},
 	{"sim/behave/derive", []string{"net", "os", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/behave/report", "sim/driver", "sim/backend", "sim/kubeapi", "controller"}, "questions follow from manifests alone, and expectations from answers"},
@@ -109,6 +111,7 @@ var noClock = []string{
 	"controller/compile",
 	"controller/tracing",
 	"controller/quarantine",
+	"sim/adapter",
 	"sim/specfile",
 	"sim/scenario",
 	"sim/behave",
@@ -194,6 +197,33 @@ func offence(p goPackage, forbidden string) string {
 	return ""
 }
 
+// products are the names of controllers and proxies that adapters are for, besides ingress-nginx, whose
+// behaviour the cases describe.
+var products = regexp.MustCompile(`(?i)\b(traefik|haproxy|contour|envoy|kong|apisix|istio|cilium|nginx-gateway|kubernetes-ingress)\b`)
+
+// Only adapters and drivers know products, so that another one needs no code.
+func TestOnlyAdaptersKnowProducts(t *testing.T) {
+	for _, p := range packages(t) {
+		name := below(p.ImportPath)
+		if !(covers("sim", name) || covers("cmd/windtunnel", name)) || covers("sim/driver", name) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			fset := token.NewFileSet()
+			parsed, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && products.MatchString(text.Value) {
+					t.Errorf("%s: %s names a product: let its adapter say what is special about it", fset.Position(n.Pos()), text.Value)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // forTests lists the packages that only tests may import.
 var forTests = []string{"internal/golden", "internal/nginxtest", "internal/parallel", "internal/tcptest"}
 
@@ -247,6 +277,7 @@ func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
+	"internal/isolated/isolated.go",
 	"sim/driver/local/runtime.go", // the guard starts the commands that it creates
 	"internal/nginxtest/start.go", // package nginx starts the command that it changes
 }

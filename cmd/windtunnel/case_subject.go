@@ -16,7 +16,6 @@ import (
 	casereport "windtunnel.dev/sim/behave/report"
 	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/driver"
-	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -62,7 +61,7 @@ type caseTarget struct {
 func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	flags := map[string]string{"sync-rate-limit": "20"}
 	maps.Copy(flags, s.flags)
-	namespace, name, _ := strings.Cut(simulated.ConfigMap, "/")
+	namespace, name, _ := strings.Cut(bundledConfigMap(), "/")
 	return caseTarget{name: s.name(), Options: caserun.Options{
 		Cases: cases, Driver: d,
 		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: flags},

@@ -52,7 +52,7 @@ func (f *driverFlags) add(command *cobra.Command) {
 	}
 	flags.StringVar(&f.name, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	addNginx(flags, &f.nginx)
-	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: allow controllers without the flag --nginx-root, which write to "+local.HostPaths+" of this machine")
+	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: let controllers that use fixed paths, such as /etc/nginx, use those of this machine, where it does not allow to isolate them")
 	flags.StringVar(&f.image, "image", "", "with --driver container or kind: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine) or case run --kubeconfig")

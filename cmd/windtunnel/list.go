@@ -31,7 +31,7 @@ var lists = []struct {
 	{"measurements", "what expectations can ask for", "type", listMeasurements},
 	{"figures", "what compare and ab compare", "kind", listFigures},
 	{"drivers", "where subjects run", "", listDrivers},
-	{"adapters", "what can be a subject's controller", "", listAdapters},
+	{"adapters", "the kinds of controllers that can be subjects", "workers", listAdapters},
 }
 
 func listCommand() *cobra.Command {

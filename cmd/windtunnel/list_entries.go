@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 
+	"windtunnel.dev/adapters"
 	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
-	"windtunnel.dev/sim/subject"
 	"windtunnel.dev/sim/traffic"
 )
 
@@ -78,12 +78,10 @@ func listDrivers() ([]entry, error) {
 	return all, nil
 }
 
-// listAdapters lists the kinds of controllers. Today all of them are compatible with ingress-nginx.
-// An adapter for another controller would be another row.
 func listAdapters() ([]entry, error) {
 	var all []entry
-	for _, k := range subject.Kinds() {
-		all = append(all, entry{Name: k.Name, What: k.Doc})
+	for _, a := range adapters.All() {
+		all = append(all, entry{Name: a.Name, Kind: a.Processes.Workers, File: a.File, What: a.Summary})
 	}
 	return all, nil
 }

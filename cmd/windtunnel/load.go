@@ -14,15 +14,25 @@ import (
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/compare"
-	"windtunnel.dev/sim/driver/simulated"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
 	"windtunnel.dev/sim/traffic"
 )
 
 // scenarioFolder is the default folder for scenarios.
 const scenarioFolder = "scenarios"
+
+// bundledConfigMap returns the name of the bundled controller's ConfigMap: namespace/name.
+func bundledConfigMap() string {
+	setup, err := driver.SetupOf(subject.Subject{Controller: subject.Bundled})
+	if err != nil {
+		panic(err) // a test of the adapters checks it
+	}
+	return setup.ConfigMap
+}
 
 // loadScenario reads a scenario for the bundled controller.
 func loadScenario(path string) (*scenario.Scenario, error) {
@@ -45,7 +55,7 @@ func knownNames() scenario.Known {
 		Faults:      knownFaults(),
 		Keys: scenario.Keys{
 			Config:      options.Names(),
-			ConfigMap:   simulated.ConfigMap,
+			ConfigMap:   bundledConfigMap(),
 			Annotations: knownAnnotations(),
 		},
 		CheckExpression: func(text string) error {

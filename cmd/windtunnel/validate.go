@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/scenario"
@@ -24,6 +25,10 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 			return nil, err
 		}
 		return s.Warnings, nil
+	},
+	adapter.Kind: func(path string) ([]scenario.Problem, error) {
+		_, err := adapter.Load(path)
+		return nil, err
 	},
 	behave.Kind: func(path string) ([]scenario.Problem, error) {
 		_, err := behave.Load(path, knownCaseNames())
@@ -50,8 +55,8 @@ func validateCommand() *cobra.Command {
 	var format format
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
-		Short: "Check files of scenarios and cases without running them",
-		Long: `Check files of scenarios and behaviour cases without running them.
+		Short: "Check files of scenarios, cases and adapters without running them",
+		Long: `Check files of scenarios, behaviour cases and adapters without running them.
 
 Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
 In a folder, checks all YAML files, including those in subfolders.

@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"windtunnel.dev/internal/isolated"
 	"windtunnel.dev/internal/process"
 	"windtunnel.dev/internal/tempdir"
 )
@@ -80,9 +81,15 @@ func New(what string) (*Guard, error) {
 	return g, nil
 }
 
-// Start starts a command with its Path, Args and Env, and with the guard's folder as TMPDIR. Its
+// Start starts a command with its Path, Args, Env and Dir, and with the guard's folder as TMPDIR. Its
 // output goes to out. Only one command can run at a time.
 func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
+	return g.StartIn(nil, command, out)
+}
+
+// StartIn is Start for a command with its own view of the machine. The process that it returns is the
+// wrapper around the command (package isolated).
+func (g *Guard) StartIn(view *isolated.View, command *exec.Cmd, out io.Writer) (*Process, error) {
 	if command.Err != nil {
 		return nil, command.Err
 	}
@@ -94,7 +101,7 @@ func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	started, err := g.ask(request{Path: path, Args: command.Args, Env: append(command.Environ(), "TMPDIR="+g.Dir)}, input)
+	started, err := g.ask(request{Path: path, Args: command.Args, Env: append(command.Environ(), "TMPDIR="+g.Dir), Dir: command.Dir, View: view}, input)
 	input.Close()
 	if err != nil {
 		output.Close()

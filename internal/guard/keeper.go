@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"windtunnel.dev/internal/isolated"
 	"windtunnel.dev/internal/process"
 	"windtunnel.dev/internal/tempdir"
 )
@@ -132,10 +133,16 @@ func (s start) begin() (pid int, err error) {
 		return 0, err
 	}
 	defer nothing.Close()
-	command, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
-		Env:   s.Env,
-		Files: []*os.File{nothing, s.output, s.output},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	wanted := isolated.Command{Path: s.Path, Args: s.Args, Env: s.Env, Dir: s.Dir}
+	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if s.View != nil {
+		if wanted, err = s.View.Wrap(wanted); err != nil {
+			return 0, err
+		}
+		s.View.Attributes(attributes)
+	}
+	command, err := os.StartProcess(wanted.Path, wanted.Args, &os.ProcAttr{
+		Env: wanted.Env, Dir: wanted.Dir, Files: []*os.File{nothing, s.output, s.output}, Sys: attributes,
 	})
 	if err != nil {
 		return 0, err

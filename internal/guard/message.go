@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"windtunnel.dev/internal/isolated"
 )
 
 // request asks a guard to start a command. The message carries a descriptor for the command's
@@ -17,6 +19,8 @@ type request struct {
 	Path string
 	Args []string // Args[0] is the name
 	Env  []string
+	Dir  string         // "" means that of the guard
+	View *isolated.View // nil: the command sees the machine as it is
 }
 
 // reply is a message from the guard. The first reports the folder; the others report that a command

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
@@ -46,6 +47,8 @@ type Instance interface {
 	fault.Access
 	// API returns the configuration of clients of its API server.
 	API() *rest.Config
+	// Setup returns what the adapter of the subject says.
+	Setup() *adapter.Setup
 	// Pods returns its simulated pods.
 	Pods() backend.Fleet
 	// Launch starts the controller, which starts nginx. It returns when the controller reports that

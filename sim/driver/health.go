@@ -3,14 +3,35 @@ package driver
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
+
+	"windtunnel.dev/sim/adapter"
 )
 
-// CheckHealth checks a controller's health endpoint once, with a timeout of one second, the
-// kubelet's default. It returns nil if the controller is healthy.
-func CheckHealth(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+// healthTimeout is the kubelet's default for probes.
+const healthTimeout = time.Second
+
+// Check makes one health check of an adapter once, with a timeout of one second. It returns nil if the
+// condition holds.
+func Check(ctx context.Context, check adapter.Health) error {
+	if check.URL != "" {
+		return CheckHealth(ctx, check.URL, check.Status)
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", check.Address)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+// CheckHealth requests a health endpoint once, with a timeout of one second. It returns nil if the
+// answer has the status.
+func CheckHealth(ctx context.Context, url string, status int) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -21,7 +42,7 @@ func CheckHealth(ctx context.Context, url string) error {
 		return err
 	}
 	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != status {
 		return fmt.Errorf("%s: %s", url, response.Status)
 	}
 	return nil

@@ -2,8 +2,9 @@ package driver
 
 import (
 	"fmt"
-	"strings"
 
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
@@ -23,7 +24,7 @@ type SubjectLimiter interface {
 
 // UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images.
 func UnsupportedBinary(s subject.Subject) string {
-	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
+	if s.Controller != subject.Bundled && !s.IsImage() {
 		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
 	}
 	return ""
@@ -32,7 +33,8 @@ func UnsupportedBinary(s subject.Subject) string {
 // Supports returns nil if a driver can run a scenario. Otherwise the error is fault.ErrNotHere and
 // says what the driver cannot do, and why.
 func Supports(d Driver, s *scenario.Scenario) error {
-	for _, one := range subject.Of(s) {
+	subjects := subject.Of(s)
+	for _, one := range subjects {
 		if err := SupportsSubject(d, one); err != nil {
 			return fmt.Errorf("%s: %w", s.File, err)
 		}
@@ -41,8 +43,27 @@ func Supports(d Driver, s *scenario.Scenario) error {
 		if err := supportsFault(d, step.Fault); err != nil {
 			return fmt.Errorf("%s:%d: fault %s, driver %s: %w", s.File, step.Line, step.Fault, d.Name(), err)
 		}
+		for _, one := range subjects {
+			if why := unbreakable(one, step.Fault); why != "" {
+				return fmt.Errorf("%s:%d: fault %s, subject %s: %w: %s", s.File, step.Line, step.Fault, one.Name, fault.ErrNotHere, why)
+			}
+		}
 	}
 	return nil
+}
+
+// unbreakable returns why a subject has nothing that a fault could break; empty: it has, or there is
+// no such fault.
+func unbreakable(s subject.Subject, name string) string {
+	f, _ := fault.Find(name)
+	a, err := adapters.Find(s.Adapter)
+	if err != nil {
+		return "" // SupportsSubject reports the error
+	}
+	if workers := a.Processes.Workers; workers != adapter.Titled && (f.Needs == fault.Configuration || f.Needs == fault.Respawn) {
+		return fmt.Sprintf("the workers of the adapter %s are %s, and the fault needs %s", a.Name, workers, f.Needs)
+	}
+	return ""
 }
 
 // supportsFault returns nil if the driver can make a fault, and this process may.
@@ -65,6 +86,9 @@ func supportsFault(d Driver, name string) error {
 // SupportsSubject returns nil if a driver can run a subject; otherwise an error like that of
 // Supports.
 func SupportsSubject(d Driver, s subject.Subject) error {
+	if err := checkAdapter(s); err != nil {
+		return fmt.Errorf("subject %s: %w", s.Name, err)
+	}
 	if choosy, ok := d.(SubjectLimiter); ok {
 		if why := choosy.UnsupportedSubject(s); why != "" {
 			return fmt.Errorf("subject %s, driver %s: %w: %s", s.Name, d.Name(), fault.ErrNotHere, why)

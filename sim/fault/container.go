@@ -10,22 +10,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rootOf returns the path at which this process finds the root directory of another one; empty if
-// the two have the same root.
+// rootOf returns the path at which this process finds the files that another one sees; empty if the
+// two see the same. A process may see others below the same root, by its mount namespace.
 func rootOf(pid int) (string, error) {
 	root := fmt.Sprintf("/proc/%d/root", pid)
-	theirs, err := os.Stat(root + "/.")
-	if err != nil {
-		return "", err
+	for _, pair := range [][2]string{{"/", root + "/."}, {"/proc/self/ns/mnt", fmt.Sprintf("/proc/%d/ns/mnt", pid)}} {
+		ours, err := os.Stat(pair[0])
+		if err != nil {
+			return "", err
+		}
+		theirs, err := os.Stat(pair[1])
+		if err != nil {
+			return "", err
+		}
+		if !os.SameFile(ours, theirs) {
+			return root, nil
+		}
 	}
-	ours, err := os.Stat("/")
-	if err != nil {
-		return "", err
-	}
-	if os.SameFile(ours, theirs) {
-		return "", nil
-	}
-	return root, nil
+	return "", nil
 }
 
 // commandInside returns a command line that runs a command as nginx's master would: in its

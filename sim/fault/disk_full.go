@@ -16,7 +16,7 @@ import (
 
 // ofDisk are the faults of the disk that the controller writes to.
 var ofDisk = []Fault{
-	{Name: "disk-full", Doc: "The file system of nginx's configuration is full. It needs root.", Strikes: "writes", Lasts: true, Root: true,
+	{Name: "disk-full", Doc: "The file system of nginx's configuration is full. It needs root.", Strikes: "writes", Lasts: true, Root: true, Needs: Configuration,
 		strike: fillDisk},
 }
 
@@ -128,18 +128,32 @@ func copyInto(dir, from string) (bytes int64, err error) {
 			return err
 		}
 		to := filepath.Join(dir, name)
-		if entry.IsDir() {
-			err = os.Mkdir(to, info.Mode().Perm())
-		} else {
-			var content []byte
-			if content, err = os.ReadFile(path); err == nil {
-				bytes += int64(len(content))
-				err = os.WriteFile(to, content, info.Mode().Perm())
-			}
+		if err := copyEntry(to, path, info); err != nil {
+			return err
 		}
-		return errors.Join(err, chown(to, info))
+		bytes += info.Size()
+		return chown(to, info)
 	})
 	return bytes, err
+}
+
+// copyEntry copies a file or a link, or makes a folder like another one.
+func copyEntry(to, from string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return os.Mkdir(to, info.Mode().Perm())
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, info.Mode().Perm())
 }
 
 func chown(path string, as fs.FileInfo) error {

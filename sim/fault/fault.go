@@ -32,11 +32,17 @@ type Fault struct {
 	strike func(Victim, time.Duration) (endFunc, error)
 }
 
-// Need is something that not every driver can break.
+// Need is something that not every driver, or not every subject, has to break.
 type Need string
 
-// APIServer is needed by faults of the subject's API server.
-const APIServer Need = "the API server"
+const (
+	// APIServer is needed by faults of the subject's API server.
+	APIServer Need = "the API server"
+	// Configuration is needed by faults of nginx's configuration and of its updates.
+	Configuration Need = "an nginx with a configuration file"
+	// Respawn is needed by faults after which nginx's master starts new workers.
+	Respawn Need = "a master that replaces its workers"
+)
 
 // endFunc ends a fault and returns how much it struck, in the unit Fault.Strikes.
 type endFunc func() (struck int)

@@ -16,7 +16,7 @@ import (
 
 // ofNetwork are the faults of the network between the controller and nginx.
 var ofNetwork = []Fault{
-	{Name: "posts-refused", Doc: "Connections to nginx's internal port, to which the controller POSTs, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
+	{Name: "posts-refused", Doc: "Connections to nginx's internal port, to which the controller POSTs, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true, Needs: Configuration,
 		strike: func(v Victim, lasts time.Duration) (endFunc, error) {
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)

@@ -10,7 +10,7 @@ import (
 
 // ofProcesses are the faults of nginx's processes.
 var ofProcesses = []Fault{
-	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): its requests are lost, and the master starts another.", Strikes: "workers",
+	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): its requests are lost, and the master starts another.", Strikes: "workers", Needs: Respawn,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			workers := v.Workers()
 			if len(workers) == 0 {
@@ -18,7 +18,7 @@ var ofProcesses = []Fault{
 			}
 			return alreadyOver(1), signal(slices.Min(workers), syscall.SIGKILL)
 		}},
-	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers",
+	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers", Needs: Respawn,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
 			return alreadyOver(len(killed)), err
@@ -42,9 +42,9 @@ var ofProcesses = []Fault{
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			return alreadyOver(1), signal(v.Controller(), syscall.SIGKILL)
 		}},
-	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true,
+	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true, Needs: Configuration,
 		strike: testConfig},
-	{Name: "config-torn", Doc: "nginx.conf is cut in half in place, as by a writer that does not write atomically, and is complete again after this time.", Strikes: "files", Lasts: true,
+	{Name: "config-torn", Doc: "nginx.conf is cut in half in place, as by a writer that does not write atomically, and is complete again after this time.", Strikes: "files", Lasts: true, Needs: Configuration,
 		strike: tearConfig},
 	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, but cannot be reloaded. A controller that ends because of it, or fails its health check for five seconds, is started again, as a kubelet would do (after 50 seconds with ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {

@@ -37,7 +37,7 @@ func (m *legs) Add(e event.Event, _ bool) {
 	switch {
 	case e.Written != nil && e.Written.Error == "":
 		m.written[e.Written.Change] = e.At
-	case e.Sync != nil && e.Sync.Error == "":
+	case e.Sync != nil && e.Sync.Error == "" && e.Sync.Took > 0: // otherwise it is not known when it began
 		m.syncs = append(m.syncs, e)
 	}
 }

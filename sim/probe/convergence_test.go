@@ -17,7 +17,7 @@ func TestConvergenceOfAReload(t *testing.T) {
 	old, fresh := startPod(t, "demo/old"), startPod(t, "demo/fresh")
 	n := startNginx(t, "location / { proxy_pass http://"+old+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	first, base := r.started(w)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 
@@ -61,7 +61,7 @@ func TestConvergenceWithoutAReload(t *testing.T) {
 	pod := startSwitchPod(t, "demo/old")
 	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	workers := r.await(w, 0, 2)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address, Gap: time.Millisecond})
 
@@ -92,7 +92,7 @@ func TestConvergenceSurvivesKeepaliveRequests(t *testing.T) {
 	pod := startSwitchPod(t, "demo/old")
 	n := startNginx(t, "keepalive_requests 50; location / { proxy_pass http://"+pod.address+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	r.await(w, 0, 2)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address, Gap: 100 * time.Microsecond})
 	c.Watch(change(1, []string{"demo/old"}, "demo/fresh"))
@@ -112,7 +112,7 @@ func TestSupersededChange(t *testing.T) {
 	pod := startSwitchPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	r.await(w, 0, 2)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	c.Watch(change(1, []string{"demo/a"}, "demo/b"))
@@ -132,7 +132,7 @@ func TestNewWorkerIsAskedAboutOpenChanges(t *testing.T) {
 	server := "location / { proxy_pass http://" + pod.address + "; }"
 	n := startNginx(t, server)
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	_, base := r.started(w)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	c.Watch(event.Change{ID: 1, Service: "demo/svc", Host: "a", Added: []string{"demo/b", "demo/c"}, Pods: 2})
@@ -156,7 +156,7 @@ func TestConvergenceEndsWithoutLeaks(t *testing.T) {
 	pod := startPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	r.await(w, 0, 2)
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	ctx, cancel := context.WithCancel(r.ctx)
@@ -224,7 +224,7 @@ func TestChangesOfOneRouteShareAnswers(t *testing.T) {
 	pods := []string{startPod(t, "demo/a"), startPod(t, "demo/b")}
 	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+pods[0]+"; server "+pods[1]+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	r.await(w, 0, 2)
 	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	for id := 1; id <= 2; id++ {
@@ -253,7 +253,7 @@ func TestUnreachedWorkerIsReported(t *testing.T) {
 	pod := startPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	workers := r.await(w, 0, 2)
 	stopped := workers[0].PID
 	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {

@@ -21,7 +21,7 @@ func TestConvergenceWithoutRights(t *testing.T) {
 	}
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	r.await(w, 0, 2)
 	r.end(w)
 
@@ -37,7 +37,7 @@ func TestConvergenceWithoutRights(t *testing.T) {
 func convergenceWithoutRights(t *testing.T, address string) {
 	r := newRun(t)
 	master := func() (int, error) { return strconv.Atoi(os.Getenv("PROBE_TEST_MASTER")) }
-	w := WatchWorkers(r.ctx, r.Log, "subject", master)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, master)
 	r.await(w, 0, 2)
 	u := WatchUsage(r.ctx, r.Log, w, nil)
 	u.Sample()

@@ -22,8 +22,8 @@ func (u *Usage) addFiles(s *event.Usage, pids []int) {
 		return
 	}
 	pid, err := u.controller()
-	if err != nil {
-		return // it is not running: its supervisor reports that
+	if err != nil || pid == u.workers.Master() {
+		return // it is not running, which its supervisor reports, or it is counted already
 	}
 	if s.ControllerFiles, err = descriptorsOf(pid); err != nil {
 		u.fileTrouble.report("the controller's open files are not counted", err)

@@ -18,7 +18,7 @@ func TestDrainingGenerationIsExplained(t *testing.T) {
 	server := "location / { proxy_pass http://" + pod.address + "; }"
 	n := startNginx(t, server)
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	_, base := r.started(w)
 	u := WatchUsage(r.ctx, r.Log, w, nil)
 
@@ -80,7 +80,7 @@ func TestDrainingGenerationIsExplained(t *testing.T) {
 func TestExitStatusOfWorkers(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	first, base := r.started(w)
 	if err := syscall.Kill(first[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type workerSample struct {
 // start, and a start that the machine delays for longer looks like a reload.
 type lineage struct {
 	master  int
+	forked  bool            // each worker is a generation; all but the newest one alive drain
 	newest  int             // generation, from 1
 	last    time.Duration   // start of the newest generation's last worker
 	workers map[int]Worker  // alive, by PID
@@ -40,9 +41,16 @@ type lineage struct {
 	sampled time.Duration   // time of the previous sample
 }
 
+func newLineage(master int, forked bool) *lineage {
+	return &lineage{master: master, forked: forked, workers: map[int]Worker{}}
+}
+
 // update records what one sample found, at a time since boot, and returns the workers whose state
 // is new.
 func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
+	if l.forked {
+		l.drainOlder(found)
+	}
 	now := make(map[int]workerSample, len(found))
 	for _, s := range found {
 		now[s.pid] = s
@@ -50,9 +58,7 @@ func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
 	changed := l.follow(now)
 
 	newcomers := slices.DeleteFunc(slices.Clone(found), func(s workerSample) bool { _, known := l.workers[s.pid]; return known })
-	slices.SortFunc(newcomers, func(a, b workerSample) int {
-		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.pid, b.pid))
-	})
+	slices.SortFunc(newcomers, byStart)
 	// Two samples that are further apart than the overlap can miss a whole reload: if nothing is
 	// left of the newest generation and at least as many workers came, it was a reload.
 	if at-l.sampled >= overlap && len(newcomers) >= len(l.crashed) && !l.active(func(generation int) bool { return generation == l.newest }) {
@@ -65,6 +71,33 @@ func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
 	}
 	l.sampled = at
 	return changed
+}
+
+func byStart(a, b workerSample) int {
+	return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.pid, b.pid))
+}
+
+// drainOlder sets the states of forked workers: the newest one is active, and all others drain. If the
+// newest one ends, as after a start that failed, the one before it is active again.
+func (l *lineage) drainOlder(found []workerSample) {
+	rank := func(s workerSample) int { // of newcomers: after all others
+		if w, known := l.workers[s.pid]; known {
+			return w.Generation
+		}
+		return l.newest + 1
+	}
+	newest := 0
+	for i, s := range found {
+		if cmp.Or(cmp.Compare(rank(s), rank(found[newest])), byStart(s, found[newest])) > 0 {
+			newest = i
+		}
+	}
+	for i := range found {
+		found[i].state = event.Draining
+		if i == newest {
+			found[i].state = event.Active
+		}
+	}
 }
 
 // follow updates the workers that are known already.
@@ -93,6 +126,10 @@ func (l *lineage) follow(now map[int]workerSample) []Worker {
 
 // generationOfNew returns the generation of a new worker, which may be a new generation.
 func (l *lineage) generationOfNew(s workerSample) int {
+	if l.forked {
+		l.newest++
+		return l.newest
+	}
 	for i, gone := range l.crashed {
 		if since := s.started + clockTick - gone; since >= 0 && since < respawnAfter {
 			l.crashed = slices.Delete(l.crashed, i, i+1)

@@ -86,7 +86,7 @@ func TestGenerations(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			line := &lineage{workers: map[int]Worker{}}
+			line := newLineage(0, false)
 			line.sampled = 995 * time.Millisecond
 			for i, l := range samples {
 				// The samples between two rows of the table find the same as the first row.

@@ -8,28 +8,33 @@ import (
 	"strings"
 
 	"windtunnel.dev/internal/process"
+	"windtunnel.dev/sim/adapter"
 )
 
-// masterTitle is the title of nginx's master process, and of a worker until it has set its own.
-const masterTitle = "nginx: master process"
+// ErrNoMaster means that no master of workers runs among the descendants of a process.
+var ErrNoMaster = errors.New("the process that runs the workers is not there")
 
-// ErrNoMaster means that no nginx master runs among the descendants of a process.
-var ErrNoMaster = errors.New("no nginx master runs")
-
-// MasterBelow returns the PID of the nginx master among the descendants of a process. If there are
-// two, it returns the nearer one.
-func MasterBelow(pid int) (int, error) {
-	all := process.Below(pid)
-	if i := slices.IndexFunc(all, IsMaster); i >= 0 {
+// MasterOf returns the PID of the master of the workers: the controller or one of its descendants. If
+// there are two, it returns the nearer one.
+func MasterOf(controller int, p adapter.Processes) (int, error) {
+	if p.Master.IsZero() {
+		if !Exists(controller) {
+			return 0, fmt.Errorf("process %d: %w", controller, ErrNoMaster)
+		}
+		return controller, nil
+	}
+	all := append([]int{controller}, process.Below(controller)...)
+	if i := slices.IndexFunc(all, func(pid int) bool { return IsMaster(pid, p) }); i >= 0 {
 		return all[i], nil
 	}
-	return 0, fmt.Errorf("below process %d: %w", pid, ErrNoMaster)
+	return 0, fmt.Errorf("at and below process %d: %w", controller, ErrNoMaster)
 }
 
-// IsMaster reports whether a process is an nginx master. A worker looks like one just after its
+// IsMaster reports whether a process looks like a master. A worker looks like one just after its
 // fork.
-func IsMaster(pid int) bool {
-	return strings.HasPrefix(strings.Join(Command(pid), " "), masterTitle)
+func IsMaster(pid int, p adapter.Processes) bool {
+	line := title(pid)
+	return line != "" && p.Master.Match(line)
 }
 
 // Command returns the command line of a process, nil if it has ended.

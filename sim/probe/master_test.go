@@ -41,12 +41,12 @@ func family(t *testing.T, title string) (parent, child int) {
 	return shell.Process.Pid, all[len(all)-1]
 }
 
-func TestMasterBelow(t *testing.T) {
+func TestMasterOf(t *testing.T) {
 	parent, child := family(t, "nginx: master process nginx")
-	if got, err := MasterBelow(os.Getpid()); err != nil || got != child {
+	if got, err := MasterOf(os.Getpid(), titled); err != nil || got != child {
 		t.Errorf("below this process: %d, %v, want %d", got, err, child)
 	}
-	if got, err := MasterBelow(parent); err != nil || got != child {
+	if got, err := MasterOf(parent, titled); err != nil || got != child {
 		t.Errorf("below its parent: %d, %v, want %d", got, err, child)
 	}
 	if all := process.Below(os.Getpid()); slices.Index(all, parent) > slices.Index(all, child) || !slices.Contains(all, parent) {
@@ -54,9 +54,9 @@ func TestMasterBelow(t *testing.T) {
 	}
 }
 
-func TestNoMasterBelow(t *testing.T) {
+func TestThereIsNoMaster(t *testing.T) {
 	parent, _ := family(t, "nginx: worker process")
-	if got, err := MasterBelow(parent); !errors.Is(err, ErrNoMaster) {
+	if got, err := MasterOf(parent, titled); !errors.Is(err, ErrNoMaster) {
 		t.Errorf("found %d, %v", got, err)
 	}
 	if Command(1<<22+1) != nil || len(process.Below(1<<22+1)) != 0 {

@@ -16,12 +16,19 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/nginxtest"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 )
 
 // patience is how long a test waits for something that must happen. It passes only if the test
 // fails.
 const patience = 60 * time.Second
+
+// titled is how nginx's processes are recognised.
+var titled = adapter.Processes{
+	Workers: adapter.Titled, Master: adapter.MustPattern("^nginx: master process"),
+	Worker: adapter.MustPattern("^nginx: worker process"), Draining: adapter.MustPattern("^nginx: worker process is shutting down"),
+}
 
 // nginx is a real nginx with the test's configuration.
 type nginx struct {

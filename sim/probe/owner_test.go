@@ -14,7 +14,7 @@ import (
 func TestOwnerIsTheWorkerThatAnswers(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	var pids []int
 	for _, worker := range r.await(w, 0, 2) {
 		pids = append(pids, worker.PID)

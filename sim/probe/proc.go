@@ -12,19 +12,13 @@ import (
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 )
 
 // clockTick is the unit of the times in /proc/PID/stat: USER_HZ is 100 on every
 // Linux that Go runs on (proc_pid_stat(5)).
 const clockTick = 10 * time.Millisecond
-
-// The titles that nginx gives its workers (ngx_setproctitle). Its cache manager and cache loader
-// have other titles, and so has a worker between its fork and its first event.
-const (
-	workerTitle   = "nginx: worker process"
-	drainingTitle = "nginx: worker process is shutting down"
-)
 
 // children lists the children of a single-threaded process, including zombies. The kernel may leave
 // out some while others end, so a missing child has ended only if looking at the child itself says
@@ -45,25 +39,32 @@ func children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// workerState reads a worker's state from the title of the process; ok is false for anything that
-// is not a live worker.
-func workerState(pid int) (state event.WorkerState, ok bool) {
-	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		return event.Exited, false
-	}
-	return titleState(string(cmdline))
-}
+// title returns the command line of a process as one text, which a process can replace by a title;
+// "" if it has ended.
+func title(pid int) string { return strings.Join(Command(pid), " ") }
 
-func titleState(cmdline string) (event.WorkerState, bool) {
-	title := strings.TrimRight(cmdline, "\x00 ")
+// titleState returns the state of a titled worker; ok is false for any other title. A proxy may have
+// helpers with titles of their own, and a worker has none yet between its fork and its first event.
+func titleState(p adapter.Processes, title string) (state event.WorkerState, ok bool) {
+	title = strings.TrimRight(title, " ")
 	switch {
-	case strings.HasPrefix(title, drainingTitle):
+	case p.Draining.Match(title):
 		return event.Draining, true
-	case strings.HasPrefix(title, workerTitle):
+	case p.Worker.Match(title):
 		return event.Active, true
 	}
 	return event.Exited, false
+}
+
+// runsLike reports whether a process runs, and runs the same program as another one, by its name. It
+// also returns true if the other one has ended, because its children survive it.
+func runsLike(master, pid int) bool {
+	stat, err := procStat(pid)
+	if err != nil || stat.State == "Z" {
+		return false
+	}
+	theirs, err := procStat(master)
+	return err != nil || theirs.Comm == stat.Comm
 }
 
 // startedAt returns when a process started, since boot, rounded down to clockTick.

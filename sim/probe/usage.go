@@ -146,6 +146,9 @@ func (u *Usage) addController(s *event.Usage) error {
 	if err != nil {
 		return err
 	}
+	if pid == u.workers.Master() {
+		return nil // the controller answers the requests itself: it is counted as that
+	}
 	s.ControllerRSS = int64(stat.ResidentMemory())
 	s.ControllerCPU, s.ChildrenCPU = ownCPUTime(stat), childrenCPUTime(stat)
 	return nil

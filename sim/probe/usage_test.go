@@ -14,7 +14,7 @@ import (
 func TestUsage(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	_, base := r.started(w)
 	u := WatchUsage(r.ctx, r.Log, w, func() (int, error) { return os.Getpid(), nil })
 	u.Sample()
@@ -69,7 +69,7 @@ func TestUsage(t *testing.T) {
 
 func TestUsageWithoutSubject(t *testing.T) {
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", func() (int, error) { return 0, os.ErrNotExist })
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, func() (int, error) { return 0, os.ErrNotExist })
 	u := WatchUsage(r.ctx, r.Log, w, nil)
 	u.Sample()
 	for _, e := range r.end(w, u) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 )
 
@@ -16,16 +17,17 @@ import (
 // generations overlap. A sample reads one file for each worker.
 const workersEvery = 10 * time.Millisecond
 
-// Worker is an nginx worker process, in the state in which it was last seen.
+// Worker is a process that answers requests, in the state in which it was last seen.
 type Worker = event.Worker
 
-// Workers follows the worker processes of one nginx master.
+// Workers follows the worker processes of one subject.
 type Workers struct {
-	log     *event.Log
-	subject string
-	master  func() (int, error)
-	trouble trouble
-	done    chan struct{}
+	log       *event.Log
+	subject   string
+	processes adapter.Processes
+	master    func() (int, error)
+	trouble   trouble
+	done      chan struct{}
 
 	lineages map[int]*lineage // by master: workers of an earlier master may still drain
 	exits    exits
@@ -36,13 +38,13 @@ type Workers struct {
 	changed chan struct{}
 }
 
-// WatchWorkers follows the workers of one nginx master through /proc until ctx ends, and logs each
-// worker when it is first seen in a state. Master returns the master's PID, which may change; while
-// it fails, no new workers are looked for. A worker that starts and ends between two samples (10
-// ms) is not seen.
-func WatchWorkers(ctx context.Context, log *event.Log, subject string, master func() (int, error)) *Workers {
+// WatchWorkers follows the workers of one subject through /proc until ctx ends, and logs each worker
+// when it is first seen in a state. Processes says how they are recognised. Master returns the PID of
+// their master, which may change; while it fails, no new workers are looked for. A worker that starts
+// and ends between two samples (10 ms) is not seen.
+func WatchWorkers(ctx context.Context, log *event.Log, subject string, processes adapter.Processes, master func() (int, error)) *Workers {
 	w := &Workers{
-		log: log, subject: subject, master: master,
+		log: log, subject: subject, processes: processes, master: master,
 		trouble:  trouble{log: log, subject: subject},
 		done:     make(chan struct{}),
 		lineages: map[int]*lineage{},
@@ -77,9 +79,9 @@ func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) (
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return alive, fmt.Errorf("waiting for nginx workers, with %d alive: %w", len(alive), context.Cause(ctx))
+			return alive, fmt.Errorf("waiting for workers, with %d alive: %w", len(alive), context.Cause(ctx))
 		case <-w.done:
-			return alive, fmt.Errorf("waiting for nginx workers, with %d alive: the watch has ended", len(alive))
+			return alive, fmt.Errorf("waiting for workers, with %d alive: the watch has ended", len(alive))
 		}
 	}
 }
@@ -105,7 +107,7 @@ func (w *Workers) run(ctx context.Context) {
 		case <-ticker.C:
 		case <-ctx.Done():
 			if _, err := w.master(); w.Master() == 0 && err != nil {
-				w.trouble.report("no nginx worker was ever seen", err)
+				w.trouble.report("no worker was ever seen", err)
 			}
 			return
 		}
@@ -118,7 +120,7 @@ func (w *Workers) sample() {
 		current = 0 // not started, or gone: the workers that it left behind are followed to their end
 	}
 	if current != 0 && w.lineages[current] == nil {
-		w.lineages[current] = &lineage{master: current, workers: map[int]Worker{}}
+		w.lineages[current] = newLineage(current, w.processes.Workers == adapter.Forked)
 	}
 	var news []Worker
 	for pid, line := range w.lineages {
@@ -135,7 +137,7 @@ func (w *Workers) sample() {
 func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 	var found []workerSample
 	for pid, worker := range line.workers {
-		if state, ok := workerState(pid); ok {
+		if state, ok := w.state(line.master, pid); ok {
 			found = append(found, workerSample{pid: pid, state: state})
 		} else if w.exits.isDying(pid) {
 			found = append(found, workerSample{pid: pid, state: worker.State})
@@ -144,7 +146,7 @@ func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 	if !lives {
 		return found
 	}
-	pids, err := children(line.master)
+	pids, err := w.candidates(line.master)
 	if err != nil {
 		if Exists(line.master) {
 			w.trouble.report("workers are not watched: the master's children cannot be listed", err)
@@ -155,7 +157,7 @@ func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 		if _, known := line.workers[pid]; known {
 			continue
 		}
-		state, ok := workerState(pid)
+		state, ok := w.state(line.master, pid)
 		if !ok {
 			continue
 		}
@@ -164,6 +166,23 @@ func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 		}
 	}
 	return found
+}
+
+// candidates returns the processes that may be workers of a master.
+func (w *Workers) candidates(master int) ([]int, error) {
+	if w.processes.Workers == adapter.Single {
+		return []int{master}, nil
+	}
+	return children(master)
+}
+
+// state returns the state of a worker; ok is false for anything that is not a live worker. Forked
+// workers have no state of their own: the lineage knows it.
+func (w *Workers) state(master, pid int) (state event.WorkerState, ok bool) {
+	if w.processes.Workers == adapter.Titled {
+		return titleState(w.processes, title(pid))
+	}
+	return event.Active, runsLike(master, pid)
 }
 
 // publish logs the new states and wakes the callers that wait for them.

@@ -12,7 +12,7 @@ import (
 func TestWorkersOfReloadsAndCrashes(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 
 	first, base := r.started(w)
 	for generation := base + 1; generation <= base+3; generation++ {
@@ -64,7 +64,7 @@ func TestWorkersOfReloadsAndCrashes(t *testing.T) {
 func TestWorkersBeforeNginxStarts(t *testing.T) {
 	r := newRun(t)
 	asked := make(chan struct{}, 1)
-	w := WatchWorkers(r.ctx, r.Log, "subject", func() (int, error) {
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, func() (int, error) {
 		select {
 		case asked <- struct{}{}:
 		default:
@@ -89,7 +89,7 @@ func TestDrainingWorkerIsSeen(t *testing.T) {
 	pod := startSlowPod(t)
 	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
 	r := newRun(t)
-	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
 	_, base := r.started(w)
 
 	go pod.ask(n.address)
@@ -121,7 +121,7 @@ func TestTitles(t *testing.T) {
 		"nginx: cache loader process\x00":                    event.Exited,
 		"":                                                   event.Exited, // a zombie
 	} {
-		if got, ok := titleState(title); got != want || ok != (want != event.Exited) {
+		if got, ok := titleState(titled, title); got != want || ok != (want != event.Exited) {
 			t.Errorf("%q: %v, %v, want %v", title, got, ok, want)
 		}
 	}

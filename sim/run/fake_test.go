@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -158,6 +159,7 @@ func (a *actor) Err() error {
 	return a.err
 }
 
+func (a *actor) Setup() *adapter.Setup     { return &adapter.Setup{} }
 func (a *actor) API() *rest.Config         { return a.api.Config() }
 func (a *actor) Pods() backend.Fleet       { return a.pods }
 func (a *actor) TLS() netip.AddrPort       { return a.Address() }

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"windtunnel.dev/sim/cluster"
@@ -51,7 +53,7 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 	}
 	first := event.Start{Healthy: time.Since(began)}
 	first.Asked, first.Unserved = r.countUnserved(ctx)
-	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Master)
+	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Setup().Processes, r.instance.Master)
 	r.cluster.Victim = victim{Access: r.instance, Pods: r.cluster, rig: r}
 	r.usage = probe.WatchUsage(run, r.log, r.workers, func() (int, error) { return r.instance.Controller(), nil })
 	if err := r.awaitServed(ctx); err != nil {
@@ -70,6 +72,9 @@ func (r *rig) populate(ctx context.Context, client *cluster.Client) error {
 	}
 	var objects []*unstructured.Unstructured
 	for _, typed := range r.population.Objects(r.cluster.Address) {
+		if class, ok := typed.(*networkingv1.IngressClass); ok {
+			class.Spec.Controller = cmp.Or(r.instance.Setup().IngressClass.Controller, class.Spec.Controller)
+		}
 		object, err := cluster.Object(typed)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/sim/specfile"
 )
 
@@ -89,6 +91,12 @@ func (c *checker) subjects() {
 			if _, err := reference.ParseNormalizedNamed(image); err != nil {
 				c.addProblem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1", append(path, "controller")...)
 			}
+		}
+		if s.Image != "" { // it was not moved to the controller
+			c.addProblem("a subject with a controller and an image", "keep either controller: or image:", append(path, "image")...)
+		}
+		if s.Adapter != "" && !adapters.IsPath(s.Adapter) && !slices.Contains(adapters.Names(), s.Adapter) {
+			c.addProblem("unknown adapter "+s.Adapter, specfile.Choose(s.Adapter, "adapters", adapters.Names())+"; another one is named by the path of its file, such as ./adapter.yaml", append(path, "adapter")...)
 		}
 		for flag := range s.Flags {
 			if strings.HasPrefix(flag, "-") {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/adapters"
 )
 
 // fileFlags are the flags of ingress-nginx and of our controller whose values are files or folders.
@@ -22,8 +24,16 @@ func (s *Scenario) locate() error {
 	}
 	for i := range s.Subjects {
 		subject := &s.Subjects[i]
-		if isRelative(subject.Controller) {
-			subject.Controller, s.Located = filepath.Join(folder, subject.Controller), true
+		for _, file := range []struct {
+			path  *string
+			named bool // it need not begin with ./
+		}{
+			{&subject.Controller, false}, {&subject.Nginx, false},
+			{&subject.Adapter, adapters.IsPath(subject.Adapter)}, {&subject.Lua, true}, {&subject.Template, true},
+		} {
+			if isRelative(*file.path) || file.named && *file.path != "" && !filepath.IsAbs(*file.path) {
+				*file.path, s.Located = filepath.Join(folder, *file.path), true
+			}
 		}
 		s.locateFlags(folder, subject.Flags)
 	}

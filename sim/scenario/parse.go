@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/specfile"
 )
@@ -118,7 +119,7 @@ func fill(s *Scenario, at specfile.Position) {
 		s.Subjects = []Subject{{Name: Bundled, Line: at.Line("spec")}}
 	}
 	for i := range s.Subjects {
-		s.Subjects[i].Controller = cmp.Or(s.Subjects[i].Controller, Bundled)
+		s.Subjects[i].fill()
 	}
 	if p := &s.Population; !p.IsZero() {
 		p.Namespace = cmp.Or(p.Namespace, DefaultNamespace)
@@ -128,6 +129,17 @@ func fill(s *Scenario, at specfile.Position) {
 		}
 		p.Pods = cmp.Or(p.Pods, 1)
 		p.Ingresses = cmp.Or(p.Ingresses, p.Services)
+	}
+}
+
+// fill sets the controller of a subject. Without one, that is the bundled controller or, for another
+// adapter than the bundled controller's, the program of the adapter.
+func (s *Subject) fill() {
+	if s.Image != "" && s.Controller == "" {
+		s.Controller, s.Image = ImagePrefix+s.Image, ""
+	}
+	if s.Adapter == "" || s.Adapter == adapters.Default {
+		s.Controller = cmp.Or(s.Controller, Bundled)
 	}
 }
 

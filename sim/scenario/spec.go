@@ -70,8 +70,18 @@ var Tiers = []string{"pr", "nightly", "soak"}
 type Subject struct {
 	// The name of the subject: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
-	// The controller: bundled for ours, the path of a binary, or image:NAME.
-	Controller string `yaml:"controller,omitempty" jsonschema:"default=bundled"`
+	// The controller: bundled for ours, the path of a binary, or image:NAME. Default: bundled or, with an adapter, the adapter's program.
+	Controller string `yaml:"controller,omitempty"`
+	// How the controller is started and seen: the name of an adapter (windtunnel list adapters) or the path of its file.
+	Adapter string `yaml:"adapter,omitempty" jsonschema:"default=ingress-nginx"`
+	// The controller's image, instead of controller: image:NAME.
+	Image string `yaml:"image,omitempty"`
+	// The binary of nginx, or of whichever proxy the controller starts. Default: the controller's choice.
+	Nginx string `yaml:"nginx,omitempty"`
+	// A folder with the Lua code that nginx runs. Default: the controller's own.
+	Lua string `yaml:"lua,omitempty"`
+	// The template of the proxy's configuration. Default: the controller's own.
+	Template string `yaml:"template,omitempty"`
 	// Flags of the controller, without the leading dashes.
 	Flags map[string]string `yaml:"flags,omitempty"`
 	// Keys of the controller's ConfigMap for this subject; they override the scenario's.

@@ -5,6 +5,7 @@ package subject
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"windtunnel.dev/sim/scenario"
 )
@@ -18,10 +19,17 @@ const ImagePrefix = scenario.ImagePrefix
 // Subject is one controller with its settings.
 type Subject struct {
 	Name string
-	// Controller is Bundled, or an ingress controller that accepts ingress-nginx's flags: the path
-	// of a binary, or ImagePrefix and the name of an image.
+	// Adapter says how the controller is started and seen: the name of an adapter or the path of its
+	// file. "" means the default adapter.
+	Adapter string
+	// Controller is Bundled, the path of a binary, ImagePrefix and the name of an image, or empty: the
+	// program of the adapter.
 	Controller string
-	// Flags come after the driver's own flags, so they take precedence. Names are without dashes.
+	// Nginx, Lua and Template replace parts of what the controller runs: the path of a binary of nginx,
+	// or of whichever proxy it starts; a folder with Lua code; a template of the proxy's configuration.
+	// Empty: its own.
+	Nginx, Lua, Template string
+	// Flags come after those of the adapter, so they take precedence. Names are without dashes.
 	Flags map[string]string
 	// Config is the data of the controller's ConfigMap.
 	Config map[string]string
@@ -39,10 +47,17 @@ func Of(s *scenario.Scenario) []Subject {
 			config = map[string]string{}
 		}
 		maps.Copy(config, named.Config)
-		subjects = append(subjects, Subject{Name: named.Name, Controller: named.Controller, Flags: named.Flags, Config: config, Resources: named.Resources})
+		subjects = append(subjects, Subject{
+			Name: named.Name, Adapter: named.Adapter, Controller: named.Controller,
+			Nginx: named.Nginx, Lua: named.Lua, Template: named.Template,
+			Flags: named.Flags, Config: config, Resources: named.Resources,
+		})
 	}
 	return subjects
 }
+
+// IsImage reports whether the controller is a container image.
+func (s Subject) IsImage() bool { return strings.HasPrefix(s.Controller, ImagePrefix) }
 
 // Args returns the flags as command-line arguments, sorted by name.
 func Args(flags map[string]string) []string {

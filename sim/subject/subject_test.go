@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
@@ -45,9 +47,17 @@ func TestFollowLog(t *testing.T) {
 {"time":"2026-01-01T00:00:01Z","level":"INFO","msg":"ready"}
 {"time":"2026-01-01T00:00:02Z","level":"INFO","msg":"sync","took":5000000,"reload":true,"why":["server a: + location /"],"posts":[{"path":"/configuration/backends","bytes":12,"took":7}],"phases":{"render":1},"error":"","change":9}
 {"not": "finished`
+	bundled, err := adapters.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := bundled.Expand(adapter.Data{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var kept, events bytes.Buffer
 	log := event.NewLog(&events, start)
-	if err := subject.FollowLog(strings.NewReader(text), &kept, log, "a"); err != nil {
+	if err := subject.FollowLog(strings.NewReader(text), &kept, log, "a", setup.Read); err != nil {
 		t.Fatal(err)
 	}
 	if err := log.Close(); err != nil {

@@ -111,7 +111,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if i.shared == nil {
 		watching, cancel := context.WithCancel(ctx)
 		i.cancel = cancel
-		i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Master)
+		i.workers = probe.WatchWorkers(watching, log, s.Name, instance.Setup().Processes, instance.Master)
 	}
 	return i, nil
 }

@@ -86,7 +86,7 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	if err := i.put(ctx,
 		&corev1.Namespace{ObjectMeta: namespace},
 		class(corpus.IngressClass, corpus.ControllerName),
-		class(sentinel, cmp.Or(i.flags["controller-class"], corpus.ControllerName)),
+		class(sentinel, i.instance.Setup().IngressClass.Controller),
 		i.sentinelService(),
 	); err != nil {
 		return err

@@ -6,11 +6,14 @@ package container
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
@@ -56,7 +59,37 @@ func (d Driver) image(controller string) string {
 
 // UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
 // in an image.
-func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
+func (Driver) UnsupportedSubject(s subject.Subject) string {
+	if why := driver.UnsupportedBinary(s); why != "" {
+		return why
+	}
+	a, err := adapters.Find(s.Adapter)
+	if err == nil && a.Command[0] != controllerOfImage {
+		return fmt.Sprintf("the command of the adapter %s does not begin with %s, which an image replaces by its own: use --driver local", a.Name, controllerOfImage)
+	}
+	if s.Nginx+s.Lua+s.Template != "" {
+		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or use --driver local"
+	}
+	return "" // Prepare reports an error
+}
+
+// controllerOfImage begins the commands of adapters that images can run: their entry point replaces it.
+const controllerOfImage = "{{.Controller}}"
+
+// expand expands the adapter of a subject for a container. Its files are at their own paths, and it
+// sees no processes but its own.
+func expand(a *adapter.Adapter, cluster *simulated.Instance, bundled bool) (*adapter.Setup, error) {
+	data := cluster.Data()
+	data.Controller, data.Kubeconfig = "controller", kubeconfig
+	if bundled {
+		data.Help.Flags = map[string]bool{"log-format": true}
+	}
+	setup, err := a.Expand(data)
+	if err == nil {
+		setup.Isolation = nil
+	}
+	return setup, err
+}
 
 // Prepare removes the containers of dead harnesses and starts the simulated cluster of a subject.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {
@@ -75,6 +108,10 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err := removeOrphans(ctx, provider.Client()); err != nil {
 		return nil, err
 	}
+	a, err := adapters.Find(s.Adapter)
+	if err != nil {
+		return nil, err
+	}
 	image, err := engine.Has(ctx, provider.Client(), d.image(s.Controller))
 	if err != nil {
 		return nil, err
@@ -83,5 +120,10 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	return cluster.WithRuntime(&runtime{cluster: cluster, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}), nil
+	setup, err := expand(a, cluster, image.Config.Labels[engine.Bundled] != "")
+	if err != nil {
+		return nil, errors.Join(err, cluster.Discard(ctx))
+	}
+	r := &runtime{cluster: cluster, setup: setup, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}
+	return cluster.WithRuntime(setup, r), nil
 }

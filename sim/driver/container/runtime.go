@@ -1,12 +1,14 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,10 +18,9 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/probe"
-	"windtunnel.dev/sim/subject"
 )
 
 // kubeconfig is the path of the kubeconfig in the container.
@@ -31,6 +32,7 @@ const removalTimeout = 20 * time.Second
 // runtime runs the controller of a subject in a container, a new one for each start.
 type runtime struct {
 	cluster  *simulated.Instance
+	setup    *adapter.Setup
 	provider *testcontainers.DockerProvider
 	image    client.ImageInspectResult
 	name     string // of the image
@@ -66,10 +68,10 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 	owner, err := harnessIdentity()
 	return testcontainers.ContainerRequest{
 		Image:  r.name,
-		Cmd:    append(append([]string{}, r.image.Config.Cmd...), subject.Args(r.flags())...),
-		Env:    simulated.Environment(),
+		Cmd:    slices.Concat(r.image.Config.Cmd, r.setup.Command[1:], r.setup.Arguments),
+		Env:    r.setup.Env,
 		Labels: map[string]string{runLabel: r.run, harnessLabel: owner},
-		Files:  []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: kubeconfig, FileMode: 0o444}},
+		Files:  r.files(),
 		HostConfigModifier: func(host *container.HostConfig) {
 			host.NetworkMode = "host"
 			limits := r.cluster.Subject.Resources
@@ -80,28 +82,36 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 	}, err
 }
 
-// flags returns the controller's flags. Those of the scenario take precedence.
-func (r *runtime) flags() map[string]string {
-	flags := r.cluster.Flags()
-	flags["kubeconfig"] = kubeconfig
-	if r.image.Config.Labels[engine.Bundled] != "" {
-		flags["log-format"] = "json"
+// files returns the kubeconfig, and the files of the adapter that are texts or copies of files: the
+// folders of an image exist already.
+func (r *runtime) files() []testcontainers.ContainerFile {
+	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: kubeconfig, FileMode: 0o444}}
+	for _, f := range r.setup.Files {
+		file := testcontainers.ContainerFile{ContainerFilePath: f.Path, FileMode: int64(f.Mode)}
+		switch {
+		case f.Content != nil:
+			file.Reader, file.FileMode = strings.NewReader(*f.Content), int64(cmp.Or(f.Mode, 0o644))
+		case f.From != "":
+			file.HostFilePath = f.From
+		default:
+			continue
+		}
+		files = append(files, file)
 	}
-	maps.Copy(flags, r.cluster.Subject.Flags)
-	return flags
+	return files
 }
 
 // Master searches for the nginx master only if the last known one has ended, because it is called
 // often.
 func (r *runtime) Master() (int, error) {
-	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid) {
+	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid, r.setup.Processes) {
 		return pid, nil
 	}
 	c := r.current.Load()
 	if c == nil || c.init == 0 {
 		return 0, probe.ErrNoMaster
 	}
-	pid, err := probe.MasterBelow(c.init)
+	pid, err := probe.MasterOf(c.init, r.setup.Processes)
 	r.master.Store(int64(pid))
 	return pid, err
 }

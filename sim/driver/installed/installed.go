@@ -133,6 +133,9 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 			err = errors.Join(err, i.Stop(ctx))
 		}
 	}()
+	if i.setup, err = driver.SetupOf(s); err != nil {
+		return nil, err
+	}
 	if err = d.removeLeftovers(ctx); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
@@ -20,6 +21,7 @@ type instance struct {
 	fault.Unable
 
 	driver   *Driver
+	setup    *adapter.Setup
 	run      string // its name, the value of RunLabel
 	objects  *objects
 	pods     backend.Fleet
@@ -34,6 +36,7 @@ type instance struct {
 var _ driver.Shared = (*instance)(nil)
 
 func (i *instance) API() *rest.Config                     { return i.driver.API }
+func (i *instance) Setup() *adapter.Setup                 { return i.setup }
 func (i *instance) Pods() backend.Fleet                   { return i.pods }
 func (i *instance) Address() netip.AddrPort               { return i.driver.http }
 func (i *instance) TLS() netip.AddrPort                   { return i.driver.https }

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/subject"
@@ -132,7 +133,7 @@ func (i *instance) follow(c *controllerContainer, pod string) error {
 			return
 		}
 		defer stream.Close()
-		subject.FollowLog(stream, io.MultiWriter(file, &c.tail), i.options.Log, i.subject.Name)
+		subject.FollowLog(stream, io.MultiWriter(file, &c.tail), i.options.Log, i.subject.Name, i.setup.Read)
 	}()
 	go func() {
 		awaitEnd(end)
@@ -167,10 +168,10 @@ func (c *controllerContainer) end() {
 
 // master returns the PID of the nginx master. It is called a hundred times per second. Checking a
 // known master is cheap; the search for a new one runs at most ten times per second.
-func (c *controllerContainer) master() (int, error) {
+func (c *controllerContainer) master(processes adapter.Processes) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.nginx != 0 && probe.IsMaster(c.nginx) {
+	if c.nginx != 0 && probe.IsMaster(c.nginx, processes) {
 		return c.nginx, nil
 	}
 	c.nginx = 0
@@ -179,7 +180,7 @@ func (c *controllerContainer) master() (int, error) {
 	}
 	c.looked = time.Now()
 	for _, pid := range kindcluster.Processes(c.id) {
-		if probe.IsMaster(pid) {
+		if probe.IsMaster(pid, processes) {
 			c.nginx = pid
 			return pid, nil
 		}

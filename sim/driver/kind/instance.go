@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
@@ -26,6 +28,7 @@ type instance struct {
 
 	subject subject.Subject
 	options driver.Options
+	setup   *adapter.Setup
 	image   kindcluster.Image
 	cluster *kindcluster.Cluster
 	api     *rest.Config
@@ -37,14 +40,15 @@ type instance struct {
 	stop    sync.Once
 }
 
-func (i *instance) API() *rest.Config   { return i.api }
-func (i *instance) Pods() backend.Fleet { return i.pods }
+func (i *instance) API() *rest.Config     { return i.api }
+func (i *instance) Setup() *adapter.Setup { return i.setup }
+func (i *instance) Pods() backend.Fleet   { return i.pods }
 
 // Controller returns the PID of the controller on this machine.
 func (i *instance) Controller() int       { return i.current.Load().controller }
 func (i *instance) Died() <-chan struct{} { return i.current.Load().died }
 func (i *instance) Err() error            { return i.current.Load().err }
-func (i *instance) Master() (int, error)  { return i.current.Load().master() }
+func (i *instance) Master() (int, error)  { return i.current.Load().master(i.setup.Processes) }
 func (i *instance) StatusPort() int       { return statusPort }
 
 func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
@@ -99,7 +103,7 @@ func (i *instance) begin(ctx context.Context) error {
 
 // Healthy checks the health endpoint once.
 func (i *instance) Healthy(ctx context.Context) error {
-	return driver.CheckHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz")
+	return driver.CheckHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz", http.StatusOK)
 }
 
 // Stop stops the simulated pods and removes the cluster, unless the cluster is to be kept.

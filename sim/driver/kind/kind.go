@@ -46,9 +46,13 @@ var (
 // Name returns "kind".
 func (Driver) Name() string { return "kind" }
 
-// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
-// in an image.
-func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
+// UnsupportedSubject returns a reason for subjects that are not an image of the default adapter.
+func (Driver) UnsupportedSubject(s subject.Subject) string {
+	if s.Nginx+s.Lua+s.Template != "" {
+		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or use --driver local"
+	}
+	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s))
+}
 
 // UnsupportedFault returns why a kind cluster does not have what a fault needs.
 func (Driver) UnsupportedFault(name string) string {
@@ -66,6 +70,10 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
 	}
+	setup, err := driver.SetupOf(s)
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := kindcluster.Create(ctx, in.Index, d.Cluster)
 	if err != nil {
 		return nil, err
@@ -75,7 +83,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 			cluster.Delete()
 		}
 	}()
-	i := &instance{subject: s, options: in, cluster: cluster}
+	i := &instance{subject: s, options: in, setup: setup, cluster: cluster}
 	if i.image, err = cluster.Image(ctx, d.image(s)); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
@@ -20,47 +24,83 @@ type Driver struct {
 	// PortBase is the first port of the first subject. The ports of each further subject start ten
 	// higher. 0 means any free ports.
 	PortBase int
-	// HostPaths allows controllers without rootFlag, which write to the paths in the constant
-	// HostPaths.
+	// HostPaths lets controllers that use fixed paths use those of this machine. Otherwise they get
+	// folders of their own at these paths.
 	HostPaths bool
 }
 
-// HostPaths are the fixed paths to which ingress-nginx and its forks write.
-const HostPaths = "/etc/nginx, /etc/ingress-controller and /tmp/nginx"
-
-// rootFlag restricts our controller's writes to a folder.
-const rootFlag = "nginx-root"
-
 var _ driver.SubjectLimiter = Driver{}
+
+// allowsIsolation returns why this machine does not allow to isolate controllers; tests replace it.
+var allowsIsolation = isolated.Allowed
 
 // Name returns "local".
 func (Driver) Name() string { return "local" }
 
-// UnsupportedSubject returns a reason for subjects that need a container and, unless HostPaths
-// allows them, for subjects that write outside of their own folder.
+// UnsupportedSubject returns a reason for subjects that need a container, programs that this machine
+// lacks, or an isolation that it does not allow.
 func (d Driver) UnsupportedSubject(s subject.Subject) string {
 	switch {
-	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
+	case s.IsImage():
 		return "its controller is an image, but this driver runs processes: use --driver container"
 	case !s.Resources.IsZero():
 		return "processes have no limits for CPU and memory: use --driver container"
-	case d.HostPaths:
-		return ""
 	}
-	flags, err := supportedFlags(context.Background(), d.binary(s))
-	if err != nil || flags[rootFlag] {
+	a, err := adapters.Find(s.Adapter)
+	if err != nil {
 		return "" // Prepare reports the error
 	}
-	return fmt.Sprintf("its controller %s has no flag --%s, so it writes to %s of this machine: run it from an image with --driver container, or allow that with --allow-host-paths",
-		d.binary(s), rootFlag, HostPaths)
+	for _, program := range a.Needs {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Sprintf("the adapter %s needs the program %s, which is not on PATH", a.Name, program)
+		}
+	}
+	if a.Isolation == nil || d.HostPaths || allowsIsolation() == nil {
+		return ""
+	}
+	c, err := d.controller(context.Background(), a, s)
+	if err != nil {
+		return "" // Prepare reports the error
+	}
+	setup, err := a.Expand(c.tell(adapter.Data{Flags: s.Flags, Config: s.Config}))
+	if err != nil || setup.Isolation == nil {
+		return "" // likewise
+	}
+	return fmt.Sprintf("its controller %s needs %s of its own, but %v: run it from an image with --driver container, or let it use those of this machine with --allow-host-paths",
+		c.path, strings.Join(setup.Isolation.Folders, ", "), allowsIsolation())
 }
 
-// binary returns the path of the subject's controller.
-func (d Driver) binary(s subject.Subject) string {
-	if s.Controller == subject.Bundled {
-		return d.Bundled
+// controller is the program that a subject runs.
+type controller struct {
+	path string
+	help adapter.Help
+}
+
+// controller finds the program of a subject and, if its adapter asks, which flags it has.
+func (d Driver) controller(ctx context.Context, a *adapter.Adapter, s subject.Subject) (c controller, err error) {
+	switch {
+	case s.Controller == subject.Bundled:
+		c.path = d.Bundled
+	case s.Controller != "":
+		c.path = s.Controller
+	case a.Program == "":
+		return c, fmt.Errorf("subject %s names no controller: the adapter %s needs the path of one", s.Name, a.Name)
+	default:
+		if c.path, err = exec.LookPath(a.Program); err != nil {
+			return c, fmt.Errorf("the controller of subject %s: %w; name another path", s.Name, err)
+		}
 	}
-	return s.Controller
+	if a.Uses("Supports") || a.Uses("Lacks") {
+		c.help.Whole = true
+		c.help.Flags, err = supportedFlags(ctx, c.path)
+	}
+	return c, err
+}
+
+// tell adds to the data of an adapter what it can know of the controller.
+func (c controller) tell(data adapter.Data) adapter.Data {
+	data.Controller, data.Help = c.path, c.help
+	return data
 }
 
 // Prepare starts the simulated cluster of a subject.
@@ -68,7 +108,11 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
 	}
-	flags, err := supportedFlags(ctx, d.binary(s))
+	a, err := adapters.Find(s.Adapter)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.controller(ctx, a, s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +120,31 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	instance := cluster.WithRuntime(&runtime{cluster: cluster, binary: d.binary(s), flags: flags})
-	if err := layOutFirewall(cluster.Root); err != nil {
-		return nil, errors.Join(fmt.Errorf("copy the rules of ModSecurity: %w", err), instance.Stop(ctx))
+	r := &runtime{cluster: cluster, root: cluster.Root}
+	if r.setup, err = d.expand(a, c, cluster); err != nil {
+		return nil, errors.Join(err, cluster.Discard(ctx))
 	}
-	return instance, nil
+	if err := layOutFirewall(cluster.Root); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the rules of ModSecurity: %w", err), cluster.Discard(ctx))
+	}
+	if d.HostPaths && r.setup.Isolation != nil {
+		r.root, r.setup.Isolation = "/", nil
+	}
+	return cluster.WithRuntime(r.setup, r), nil
+}
+
+// expand expands the adapter of a subject.
+func (d Driver) expand(a *adapter.Adapter, c controller, cluster *simulated.Instance) (*adapter.Setup, error) {
+	data := c.tell(cluster.Data())
+	data.Kubeconfig, data.Root = cluster.Kubeconfig(), cluster.Root
+	setup, err := a.Expand(data)
+	if err != nil || !d.HostPaths || setup.Isolation == nil {
+		return setup, err
+	}
+	data.Root = "" // its files are at their own paths, where this driver writes nothing
+	onHost, err := a.Expand(data)
+	if err == nil {
+		onHost.Files = nil
+	}
+	return onHost, err
 }

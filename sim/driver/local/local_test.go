@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 
 	"windtunnel.dev/internal/built"
 	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/internal/isolated"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/drivertest"
 	"windtunnel.dev/sim/event"
@@ -76,30 +79,72 @@ func script(t *testing.T, does string) string {
 	return program(t, "[ \"$1\" = --help ] && { echo '      --http-port int   port'; exit; }\n"+does)
 }
 
-// A controller that would write to folders of this machine is not started unless that is allowed.
-func TestControllerWithoutRootFlagIsRefused(t *testing.T) {
-	touched := filepath.Join(t.TempDir(), "touched")
-	foreign := subject.Subject{Name: "fork", Controller: script(t, "touch "+touched)}
-	for name, d := range map[string]Driver{"named by the scenario": {}, "instead of the bundled one": {Bundled: foreign.Controller}} {
-		t.Run(name, func(t *testing.T) {
-			s := foreign
-			if d.Bundled != "" {
-				s.Controller = subject.Bundled
-			}
-			_, err := d.Prepare(t.Context(), s, driver.Options{Dir: t.TempDir()})
-			for _, want := range []string{foreign.Controller, "/etc/ingress-controller", "--driver container", "--allow-host-paths"} {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v, want %s", err, want)
-				}
-			}
-			d.HostPaths = true
-			if why := d.UnsupportedSubject(s); why != "" {
-				t.Errorf("refused although it is allowed: %s", why)
-			}
-		})
+// fork returns a controller that is the bundled one without the flags that ingress-nginx lacks: it
+// writes to fixed paths, and cannot be told to use other ones.
+func fork(t *testing.T) string {
+	t.Helper()
+	if err := isolated.Allowed(); err != nil {
+		t.Skip(err)
 	}
-	if _, err := os.Stat(touched); err == nil {
-		t.Error("the controller was started")
+	ours := build(t)
+	return program(t, "if [ \"$1\" = --help ]; then "+ours+" --help 2>&1 | grep -v -e --nginx-root -e --log-format -e --nginx-template -e --lua-dir; exit; fi\nexec "+ours+" \"$@\"")
+}
+
+// fixed are the paths of an unmodified fork.
+var fixed = []string{"/etc/nginx", "/etc/ingress-controller", "/tmp/nginx", "/var/log/nginx"}
+
+// machine describes what is at the fixed paths on this machine.
+func machine(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, root := range fixed {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				fmt.Fprintln(&all, path, err)
+				return nil
+			}
+			info, err := entry.Info()
+			if err == nil && !entry.IsDir() {
+				fmt.Fprintln(&all, path, info.Size(), info.ModTime())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+// An unmodified fork runs isolated: it has its fixed paths and processes to itself, and all that is
+// measured of a subject can be seen.
+func TestFork(t *testing.T) {
+	d := Driver{Bundled: fork(t)}
+	before := machine(t)
+	drivertest.Run(t, d)
+	if after := machine(t); after != before {
+		t.Errorf("the files of this machine were\n%s\nand are\n%s", before, after)
+	}
+}
+
+// Where namespaces are not allowed, the reason names what to do. Where the machine's own paths may be
+// used, they are.
+func TestForkThatCannotBeIsolated(t *testing.T) {
+	s := subject.Subject{Name: "fork", Controller: fork(t)}
+	allowed := allowsIsolation
+	defer func() { allowsIsolation = allowed }()
+	allowsIsolation = func() error { return errors.New("no namespaces here") }
+	_, err := Driver{}.Prepare(t.Context(), s, driver.Options{Dir: t.TempDir()})
+	for _, want := range []string{s.Controller, "/etc/ingress-controller", "no namespaces here", "--driver container", "--allow-host-paths"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if why := (Driver{HostPaths: true}).UnsupportedSubject(s); why != "" {
+		t.Errorf("refused although it is allowed: %s", why)
+	}
+	if why := (Driver{}).UnsupportedSubject(subject.Subject{Name: "ours", Controller: build(t)}); why != "" {
+		t.Errorf("refused although it needs no isolation: %s", why)
 	}
 }
 

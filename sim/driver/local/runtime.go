@@ -4,76 +4,160 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver/simulated"
-	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/probe"
 )
 
 // runtime is a subject's share of this machine.
 type runtime struct {
 	cluster *simulated.Instance
-	binary  string
-	flags   map[string]bool // the flags that the controller supports
+	setup   *adapter.Setup
+	root    string // of the controller's files
+	current atomic.Pointer[process]
+	master  atomic.Int64 // PID of the master as last seen
+	saved   map[string][]byte
 }
 
 // Start starts the controller. The guard has already ended the processes that an earlier one left
 // behind.
 func (r *runtime) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	started, err := r.cluster.Guard.Start(r.command(), out)
+	if err := layOut(r.root, r.setup.Files); err != nil {
+		return nil, fmt.Errorf("lay out the files of the adapter %s: %w", r.setup.Adapter, err)
+	}
+	view, err := r.view()
 	if err != nil {
 		return nil, err
 	}
-	return process{started}, nil
+	command, err := r.command()
+	if err != nil {
+		return nil, err
+	}
+	started, err := r.cluster.Guard.StartIn(view, command, out)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{Process: started, isolated: view != nil, beforeEnd: r.save}
+	r.current.Store(p)
+	return p, nil
 }
 
-// command returns the command line of the controller. The flags that only our controller has are
-// added if the controller supports them. The scenario's flags take precedence.
-func (r *runtime) command() *exec.Cmd {
-	flags := r.cluster.Flags()
-	flags["kubeconfig"] = r.cluster.Kubeconfig()
-	for name, value := range map[string]string{rootFlag: r.cluster.Root, "log-format": "json"} {
-		if r.flags[name] {
-			flags[name] = value
-		}
-	}
-	maps.Copy(flags, r.cluster.Subject.Flags)
-	command := exec.Command(r.binary, subject.Args(flags)...)
+// command returns the command line of the controller. The subject's flags take precedence.
+func (r *runtime) command() (*exec.Cmd, error) {
+	command := exec.Command(r.setup.Command[0], slices.Concat(r.setup.Command[1:], r.setup.Arguments)...)
 	command.Env = os.Environ()
-	for name, value := range simulated.Environment() {
+	for name, value := range r.setup.Env {
 		command.Env = append(command.Env, name+"="+value)
 	}
-	return command
-}
-
-// Root returns the root of the controller's files. Without rootFlag, that is the machine's root.
-func (r *runtime) Root() string {
-	if r.flags[rootFlag] {
-		return r.cluster.Root
+	if r.setup.Directory == "" {
+		return command, nil
 	}
-	return "/"
+	command.Dir = placed(r.root, r.setup.Directory)
+	return command, os.MkdirAll(command.Dir, 0o755)
 }
 
+// view returns what an isolated controller sees; nil if the controller is not isolated.
+func (r *runtime) view() (*isolated.View, error) {
+	if r.setup.Isolation == nil {
+		return nil, nil //nolint:nilnil // there is no view
+	}
+	view := &isolated.View{Folders: map[string]string{}, Processes: r.setup.Isolation.Processes, Scratch: filepath.Join(r.root, "view")}
+	if err := os.MkdirAll(view.Scratch, 0o755); err != nil {
+		return nil, err
+	}
+	for _, folder := range r.setup.Isolation.Folders {
+		own := filepath.Join(r.root, folder)
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			return nil, err
+		}
+		view.Folders[folder] = own
+	}
+	return view, nil
+}
+
+// Root returns the root of the controller's files.
+func (r *runtime) Root() string { return r.root }
+
+// Master reads the file with the PID, if the adapter names one. Otherwise it searches for the master,
+// only if the last known one has ended, because it is called often.
 func (r *runtime) Master() (int, error) {
-	path := filepath.Join(r.Root(), "tmp/nginx/nginx.pid")
-	text, err := os.ReadFile(path)
+	p := r.current.Load()
+	if p == nil {
+		return 0, probe.ErrNoMaster
+	}
+	if r.setup.Processes.PIDFile != "" {
+		return r.fromFile(p)
+	}
+	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid, r.setup.Processes) {
+		return pid, nil
+	}
+	pid, err := probe.MasterOf(p.PID(), r.setup.Processes)
+	r.master.Store(int64(pid))
+	return pid, err
+}
+
+// fromFile reads the master's PID from the adapter's file. An isolated master has another PID there.
+func (r *runtime) fromFile(p *process) (int, error) {
+	text, err := os.ReadFile(r.setup.Processes.PIDFile)
 	if err != nil {
-		return 0, fmt.Errorf("find the nginx master: %w", err)
+		return 0, fmt.Errorf("find the master: %w", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return 0, fmt.Errorf("find the nginx master: %s: %w", path, err)
+		return 0, fmt.Errorf("find the master: %s: %w", r.setup.Processes.PIDFile, err)
+	}
+	if !p.isolated {
+		return pid, nil
+	}
+	return r.outside(p, pid)
+}
+
+// outside returns the PID on this machine of the master that has a PID in the controller's view.
+func (r *runtime) outside(p *process, inner int) (int, error) {
+	if known := int(r.master.Load()); known != 0 && isolated.Is(known, inner) && probe.IsMaster(known, r.setup.Processes) {
+		return known, nil
+	}
+	pid := isolated.HostPID(p.Process.PID(), inner)
+	r.master.Store(int64(pid))
+	if pid == 0 {
+		return 0, fmt.Errorf("process %d in the controller's view: %w", inner, probe.ErrNoMaster)
 	}
 	return pid, nil
 }
 
+// save keeps the files that only an isolated controller sees, because something is mounted over their
+// folder: the mount disappears with the controller.
+func (r *runtime) save(controller int) {
+	r.saved = map[string][]byte{}
+	for _, name := range r.setup.Keep {
+		inside := filepath.Join(fmt.Sprintf("/proc/%d/root", controller), name)
+		theirs, err := os.Stat(inside)
+		if err != nil {
+			continue
+		}
+		if ours, err := os.Stat(filepath.Join(r.root, name)); err == nil && os.SameFile(ours, theirs) {
+			continue
+		}
+		if content, err := os.ReadFile(inside); err == nil {
+			r.saved[name] = content
+		}
+	}
+}
+
 func (r *runtime) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(r.Root(), name))
+	if content, ok := r.saved[name]; ok {
+		return content, nil
+	}
+	return os.ReadFile(filepath.Join(r.root, name))
 }
 
 // Close does nothing: the instance's guard ends the processes and removes the folder.

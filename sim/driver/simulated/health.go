@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -15,7 +14,8 @@ func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if i.Healthy(ctx) == nil {
+		err := i.Healthy(ctx)
+		if err == nil {
 			return nil
 		}
 		if err := p.refusal.final(); err != nil {
@@ -25,15 +25,18 @@ func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
 		case <-p.died:
 			return p.err
 		case <-ctx.Done():
-			return fmt.Errorf("wait for subject %s to become healthy at %s: %w; its last log line: %s", i.Subject.Name, i.healthURL(), context.Cause(ctx), p.tail.Last())
+			return fmt.Errorf("wait for subject %s to become healthy (%w): %w; its last log line: %s", i.Subject.Name, err, context.Cause(ctx), p.tail.Last())
 		case <-ticker.C:
 		}
 	}
 }
 
-func (i *Instance) healthURL() string {
-	return "http://127.0.0.1:" + i.ports["healthz-port"] + cmp.Or(i.Subject.Flags["health-check-path"], "/healthz")
+// Healthy makes each of the adapter's health checks once.
+func (i *Instance) Healthy(ctx context.Context) error {
+	for _, check := range i.setup.Health {
+		if err := driver.Check(ctx, check); err != nil {
+			return err
+		}
+	}
+	return nil
 }
-
-// Healthy checks the health endpoint once.
-func (i *Instance) Healthy(ctx context.Context) error { return driver.CheckHealth(ctx, i.healthURL()) }

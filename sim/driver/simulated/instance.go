@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/guard"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -34,7 +34,8 @@ type Instance struct {
 	// workers run as another user if the master is root.
 	Root string
 
-	ports map[string]string
+	setup *adapter.Setup
+	ports adapter.Ports
 	// streamBase is the first port of the TCP and UDP services.
 	streamBase int
 	api        *kubeapi.Server
@@ -46,11 +47,15 @@ type Instance struct {
 	stop    sync.Once
 }
 
-// WithRuntime sets the runtime of the controller and returns the instance.
-func (i *Instance) WithRuntime(runtime Runtime) driver.Instance {
-	i.runtime = runtime
+// WithRuntime sets what the adapter says of the subject, and the runtime of the controller. It returns
+// the instance.
+func (i *Instance) WithRuntime(setup *adapter.Setup, runtime Runtime) driver.Instance {
+	i.setup, i.runtime = setup, runtime
 	return i
 }
+
+// Setup returns what the adapter says of the subject.
+func (i *Instance) Setup() *adapter.Setup { return i.setup }
 
 func (i *Instance) Pods() backend.Fleet  { return i.pods }
 func (i *Instance) Controller() int      { return i.process.Load().controller.PID() }
@@ -69,10 +74,10 @@ func (i *Instance) API() *rest.Config {
 // Kubeconfig returns the path of the kubeconfig of the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
-// Inject applies the fault to all clients except the harness, which uses the same
-// server: every other client is the subject, whatever its user agent.
+// Inject applies the fault to all clients except the harness, which uses the same server: every other
+// client is the subject, unless its adapter knows its user agent.
 func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck int), err error) {
-	scope.Spare = harness
+	scope.Spare, scope.UserAgent = harness, i.setup.UserAgent
 	return i.api.Inject(f, scope)
 }
 
@@ -80,13 +85,10 @@ func (i *Instance) Died() <-chan struct{} { return i.process.Load().died }
 func (i *Instance) Err() error            { return i.process.Load().err }
 
 // StatusPort returns the port to which the controller sends its POSTs.
-func (i *Instance) StatusPort() int {
-	port, _ := strconv.Atoi(i.ports["status-port"]) // cannot fail: choosePorts formatted a number
-	return port
-}
+func (i *Instance) StatusPort() int { return i.ports.Status }
 
-func (i *Instance) Address() netip.AddrPort { return i.at("http-port") }
-func (i *Instance) TLS() netip.AddrPort     { return i.at("https-port") }
+func (i *Instance) Address() netip.AddrPort { return at(i.ports.HTTP) }
+func (i *Instance) TLS() netip.AddrPort     { return at(i.ports.HTTPS) }
 
 // FileRoot implements driver.Files.
 func (i *Instance) FileRoot() string {
@@ -100,14 +102,13 @@ func (i *Instance) FileRoot() string {
 func (i *Instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
 	for n := range i.Options.Streams {
-		all = append(all, netip.MustParseAddrPort("127.0.0.1:"+strconv.Itoa(i.streamBase+n)))
+		all = append(all, at(i.streamBase+n))
 	}
 	return all
 }
 
-// at returns the address where nginx listens on the port of a flag.
-func (i *Instance) at(flag string) netip.AddrPort {
-	return netip.MustParseAddrPort("127.0.0.1:" + i.ports[flag])
+func at(port int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.MustParseAddr(loopback), uint16(port))
 }
 
 // Launch creates the objects that the controller needs in its cluster, starts it and waits until it
@@ -116,7 +117,14 @@ func (i *Instance) Launch(ctx context.Context) error {
 	if err := i.describeController(ctx); err != nil {
 		return err
 	}
+	if unapplied := i.setup.Unapplied; len(unapplied) > 0 {
+		i.trouble("the controller has no ConfigMap, so the scenario's keys do not reach it", strings.Join(unapplied, ", "))
+	}
 	return i.begin(ctx)
+}
+
+func (i *Instance) trouble(what, detail string) {
+	i.Options.Log.Write(event.Event{At: i.Options.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{What: what, Detail: detail}})
 }
 
 // Revive starts the controller again.
@@ -130,6 +138,13 @@ func (i *Instance) begin(ctx context.Context) error {
 	}
 	i.process.Store(p)
 	return i.relocate(i.waitHealthy(ctx, p))
+}
+
+// Discard ends the cluster of a subject that gets no runtime.
+func (i *Instance) Discard(ctx context.Context) error {
+	i.pods.Stop()
+	i.block.Release()
+	return errors.Join(i.api.Close(ctx), i.Guard.Close())
 }
 
 // Stop ends the controller, which ends nginx, then the pods and the API server, and removes the
@@ -157,24 +172,18 @@ func (i *Instance) end(ctx context.Context, p *process) error {
 		return nil
 	case <-ctx.Done():
 	}
-	i.Options.Log.Write(event.Event{At: i.Options.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{
-		What: "the controller did not end in time and was killed",
-	}})
+	i.trouble("the controller did not end in time and was killed", "")
 	err := p.controller.Kill()
 	<-p.died
 	return err
 }
 
-// keptFiles are the files of nginx that are copied to the run's folder, by their paths below
-// nginx's root.
-var keptFiles = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
-
 // keepFiles copies the kept files to the run's folder.
 func (i *Instance) keepFiles(ctx context.Context) error {
-	for _, name := range keptFiles {
+	for _, name := range i.setup.Keep {
 		content, err := i.runtime.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // nginx ended before it was written
+			continue // the controller ended before it was written
 		}
 		if err != nil {
 			return err
@@ -196,7 +205,7 @@ func (i *Instance) relocate(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, name := range keptFiles {
+	for _, name := range i.setup.Keep {
 		for _, original := range []string{filepath.Join(i.Root, name), " /" + name} { // the latter in containers
 			moved := i.copyOf(name)
 			if strings.HasPrefix(original, " ") {

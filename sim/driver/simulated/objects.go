@@ -3,79 +3,78 @@ package simulated
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/cluster"
 )
 
-// The names of the controller's objects in its cluster. They follow ingress-nginx's manifests.
+// The node of the controller's pod.
 const (
-	namespace = "ingress-nginx"
-	podName   = "ingress-nginx-controller-0"
-	nodeName  = "windtunnel"
-	zone      = "here" // of the node
-	configMap = "ingress-nginx-controller"
-	tcpPorts  = "tcp-services"
-	udpPorts  = "udp-services"
+	nodeName = "windtunnel"
+	zone     = "here"
 )
 
-// ConfigMap is the name of the ConfigMap of a subject's controller: namespace/name.
-const ConfigMap = namespace + "/" + configMap
+// loopback is the address at which the controller and its proxy are reached, and which they publish.
+const loopback = "127.0.0.1"
 
-// describeController creates the objects that ingress-nginx needs at its start: its own pod, the
-// pod's node, and its ConfigMap.
+// describeController creates the objects that the controller needs at its start: its namespace, the
+// node of its pod, the objects of its adapter, and the ConfigMaps of TCP and UDP services.
 func (i *Instance) describeController(ctx context.Context) error {
-	client, err := kubernetes.NewForConfig(i.API())
+	objects, err := i.objects()
+	if err == nil {
+		err = i.put(ctx, objects)
+	}
+	if err != nil {
+		return fmt.Errorf("create the objects of the controller of subject %s: %w", i.Subject.Name, err)
+	}
+	return nil
+}
+
+func (i *Instance) objects() ([]*unstructured.Unstructured, error) {
+	typed := []runtime.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: i.setup.Namespace}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelTopologyZone: zone}}},
+	}
+	if len(i.Options.Streams) > 0 {
+		for _, name := range []string{i.setup.Streams.TCP, i.setup.Streams.UDP} {
+			namespace, name, _ := strings.Cut(name, "/")
+			typed = append(typed, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})
+		}
+	}
+	var all []*unstructured.Unstructured
+	for _, one := range typed {
+		object, err := cluster.Object(one)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, object)
+	}
+	return append(all, i.setup.Objects...), nil
+}
+
+// put creates or replaces objects in their order: some are of kinds that others define.
+func (i *Instance) put(ctx context.Context, objects []*unstructured.Unstructured) error {
+	client, err := cluster.New(i.API())
 	if err != nil {
 		return err
 	}
-	config := maps.Clone(i.Subject.Config)
-	if config == nil {
-		config = map[string]string{}
-	}
-	// Only this machine may connect to nginx.
-	config["bind-address"] = "127.0.0.1"
-	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: namespace} }
-
-	core := client.CoreV1()
-	steps := []func() error{
-		func() error {
-			_, err := core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
-			return err
-		},
-		func() error {
-			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelTopologyZone: zone}}}
-			_, err := core.Nodes().Create(ctx, node, metav1.CreateOptions{})
-			return err
-		},
-		func() error {
-			pod := &corev1.Pod{ObjectMeta: meta(podName), Spec: corev1.PodSpec{
-				NodeName:   nodeName,
-				Containers: []corev1.Container{{Name: "controller", Image: "controller"}},
-			}}
-			pod.Labels = map[string]string{"app.kubernetes.io/name": "ingress-nginx"}
-			_, err := core.Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
-			return err
-		},
-		func() error {
-			_, err := core.ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(configMap), Data: config}, metav1.CreateOptions{})
-			return err
-		},
-	}
-	if len(i.Options.Streams) > 0 {
-		for _, name := range []string{tcpPorts, udpPorts} {
-			steps = append(steps, func() error {
-				_, err := core.ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(name), Data: i.streamPorts()}, metav1.CreateOptions{})
-				return err
-			})
+	for _, object := range objects {
+		_, err := client.Put(ctx, object)
+		if meta.IsNoMatchError(err) { // the kind may have been defined a moment ago
+			if client, err = cluster.New(i.API()); err == nil {
+				_, err = client.Put(ctx, object)
+			}
 		}
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return fmt.Errorf("create the objects of the controller of subject %s: %w", i.Subject.Name, err)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -85,31 +84,22 @@ func (i *Instance) describeController(ctx context.Context) error {
 // port.
 func (i *Instance) streamPorts() map[string]string {
 	data := map[string]string{}
-	for n, at := range i.Streams() {
-		data[strconv.Itoa(int(at.Port()))] = i.Options.Streams[n]
+	for _, s := range i.Data().Streams {
+		data[strconv.Itoa(s.Port)] = s.Service
 	}
 	return data
 }
 
-// Flags returns the flags that every driver passes to the controller. The runtime adds kubeconfig,
-// whose path depends on the runtime.
-func (i *Instance) Flags() map[string]string {
-	flags := map[string]string{
-		"configmap":                  namespace + "/" + configMap,
-		"healthz-host":               "127.0.0.1",
-		"profiling":                  "false",
-		"publish-status-address":     "127.0.0.1",
-		"post-shutdown-grace-period": "0",
+// Data returns what every driver tells the adapter of the subject. The driver adds Controller,
+// Kubeconfig, Root and Help, which depend on where the controller runs.
+func (i *Instance) Data() adapter.Data {
+	data := adapter.Data{
+		NodeName: nodeName, PublishAddress: loopback, Ports: i.ports,
+		Flags: i.Subject.Flags, Config: i.Subject.Config,
+		Nginx: i.Subject.Nginx, Lua: i.Subject.Lua, Template: i.Subject.Template,
 	}
-	maps.Copy(flags, i.ports)
-	if len(i.Options.Streams) > 0 {
-		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
-		flags["udp-services-configmap"] = namespace + "/" + udpPorts
+	for n, at := range i.Streams() {
+		data.Streams = append(data.Streams, adapter.Stream{Port: int(at.Port()), Service: i.Options.Streams[n]})
 	}
-	return flags
-}
-
-// Environment returns the variables from which ingress-nginx learns its own pod.
-func Environment() map[string]string {
-	return map[string]string{"POD_NAME": podName, "POD_NAMESPACE": namespace}
+	return data
 }

@@ -2,28 +2,20 @@ package simulated
 
 import (
 	"fmt"
-	"strconv"
 
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/sim/adapter"
 )
 
-// portFlags are the flags for the ports on which the controller and its nginx listen.
-var portFlags = []string{"http-port", "https-port", "default-server-port", "status-port", "stream-port", "healthz-port"}
-
-// choosePorts returns a free port for each port flag: base, base+1 … in the order of portFlags, or
-// any free ports if base is 0.
-func choosePorts(base int) (map[string]string, error) {
+// choosePorts returns free ports for the controller and its proxy: those from base, or any if base is 0.
+func choosePorts(base int) (adapter.Ports, error) {
 	if base == 0 {
 		var err error
-		if base, err = port.Free(len(portFlags)); err != nil {
-			return nil, err
+		if base, err = port.Free(adapter.PortCount); err != nil {
+			return adapter.Ports{}, err
 		}
-	} else if busy, err := port.InUse(base, len(portFlags)); err != nil {
-		return nil, fmt.Errorf("port %d, wanted for --%s, is in use: %w; stop the program that listens there, or choose another --port-base", busy, portFlags[busy-base], err)
+	} else if busy, err := port.InUse(base, adapter.PortCount); err != nil {
+		return adapter.Ports{}, fmt.Errorf("port %d, one of the %d from %d that a subject needs, is in use: %w; stop the program that listens there, or choose another --port-base", busy, adapter.PortCount, base, err)
 	}
-	ports := make(map[string]string, len(portFlags))
-	for i, flag := range portFlags {
-		ports[flag] = strconv.Itoa(base + i)
-	}
-	return ports, nil
+	return adapter.PortsFrom(base), nil
 }

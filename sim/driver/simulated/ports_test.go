@@ -1,9 +1,13 @@
 package simulated
 
 import (
+	"fmt"
 	"net"
+	"reflect"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/sim/adapter"
 )
 
 func TestPortsAreFreeAndBelowTheEphemeralOnes(t *testing.T) {
@@ -11,13 +15,17 @@ func TestPortsAreFreeAndBelowTheEphemeralOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for _, flag := range portFlags {
-		port := ports[flag]
-		if seen[port] || len(port) != 5 || port >= "32768" {
-			t.Errorf("--%s=%s", flag, port)
+	seen := map[int64]bool{}
+	value := reflect.ValueOf(ports)
+	for i := range value.NumField() {
+		port := value.Field(i).Int()
+		if seen[port] || port < 10000 || port >= 32768 {
+			t.Errorf("%s is %d", value.Type().Field(i).Name, port)
 		}
 		seen[port] = true
+	}
+	if len(seen) != adapter.PortCount {
+		t.Errorf("%d ports, want %d", len(seen), adapter.PortCount)
 	}
 }
 
@@ -29,7 +37,7 @@ func TestErrorNamesThePortInUse(t *testing.T) {
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).AddrPort().Port()
 	_, err = choosePorts(int(port))
-	if err == nil || !strings.Contains(err.Error(), "--http-port, is in use") || !strings.Contains(err.Error(), "--port-base") {
-		t.Errorf("error %v does not name the flag and how to fix it", err)
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("port %d, one of", port)) || !strings.Contains(err.Error(), "--port-base") {
+		t.Errorf("error %v does not name the port and how to fix it", err)
 	}
 }

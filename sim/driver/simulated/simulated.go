@@ -25,10 +25,10 @@ type Runtime interface {
 	// Start starts the controller. Before that it ends the processes that an earlier one left
 	// behind. All output of the controller goes to out.
 	Start(ctx context.Context, out io.Writer) (Controller, error)
-	// Master returns the PID of the nginx master process.
+	// Master returns the PID of the master of the workers (adapter.Processes).
 	Master() (int, error)
-	// Read reads one of the files that are kept after a run. Its path is relative to nginx's root:
-	// etc/nginx/nginx.conf.
+	// Read reads one of the files that are kept after a run. Its path is relative to the root of the
+	// controller's files: etc/nginx/nginx.conf.
 	Read(ctx context.Context, name string) ([]byte, error)
 	// Close removes everything the runtime created. The controller has ended before.
 	Close() error
@@ -50,8 +50,8 @@ type Controller interface {
 const podPort = 8080
 
 // Prepare creates the simulated cluster of a subject. Its ports start at portBase, with ten per
-// subject; if portBase is 0, any free ports are used. WithRuntime sets the runtime later, because
-// it needs the cluster.
+// subject; if portBase is 0, any free ports are used. WithRuntime sets the adapter and the runtime
+// later, because they need the cluster.
 func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, error) {
 	if portBase != 0 {
 		portBase += 10 * in.Index
