@@ -19,6 +19,7 @@ import (
 // abOptions contains the flags of ab.
 type abOptions struct {
 	base, head trial.Side
+	subjects   [2]string // of base and head
 	compare    compareOptions
 	runs       int
 	out        string
@@ -44,8 +45,8 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 			return o.ab(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	addSide(command, &o.base)
-	addSide(command, &o.head)
+	addSide(command, &o.base, &o.subjects[0])
+	addSide(command, &o.head, &o.subjects[1])
 	o.driver.add(command)
 	command.Flags().IntVarP(&o.runs, "runs", "n", 10, "runs per side; figures that vary need about 6, the A/A control twice as many (the table says how many)")
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
@@ -54,16 +55,33 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 }
 
 // addSide adds the flags of base or head.
-func addSide(command *cobra.Command, s *trial.Side) {
+func addSide(command *cobra.Command, s *trial.Side, subject *string) {
 	flags := command.Flags()
-	flags.StringVar(&s.Controller, s.Name, "", "the controller: a binary, or an image for drivers that run images (default: the bundled one)")
+	flags.StringVar(subject, s.Name, "", "what runs instead of the bundled controller: "+subjectUsage+" (default: bundled); for drivers that run images also the name of one")
 	flags.StringToStringVar(&s.Flags, s.Name+"-flag", nil, "NAME=VALUE: a flag of its controller, such as nginx-template=/my/nginx.tmpl")
 	flags.StringToStringVar(&s.Config, s.Name+"-config", nil, "KEY=VALUE: a key of its ConfigMap")
 }
 
+// parseSides parses the subjects of both sides.
+func (o *abOptions) parseSides() error {
+	for i, side := range []*trial.Side{&o.base, &o.head} {
+		if o.subjects[i] == "" {
+			continue
+		}
+		var err error
+		if side.Subject, err = parseSubject(o.subjects[i], !o.driver.isLocal()); err != nil {
+			return fmt.Errorf("--%s=%s: %w", side.Name, o.subjects[i], err)
+		}
+	}
+	return nil
+}
+
 func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer) error {
+	if err := o.parseSides(); err != nil {
+		return err
+	}
 	load := loadScenario
-	if o.base.Controller != "" || o.head.Controller != "" || o.driver.replacesController() {
+	if o.subjects != [2]string{} || o.driver.replacesController() {
 		load = loadForAnyController
 	}
 	s, err := load(path)
@@ -73,6 +91,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	warn(stderr, s)
 	for _, side := range []trial.Side{o.base, o.head} {
 		warnOfKeys(stderr, side.Name+"-config", side.Config)
+		warnOfDroppedFlags(s, side.Subject, stderr)
 	}
 	options, err := o.compare.options(s)
 	if err != nil {
@@ -99,9 +118,10 @@ func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 		}
 	}
 	for i := range sides {
-		d, err := o.driver.withController(sides[i].Controller).open()
+		mine := sides[i].In(s)
+		d, err := o.driver.forSubjectsOf(mine).open()
 		if err == nil {
-			err = driver.Supports(d, s)
+			err = driver.Supports(d, mine)
 		}
 		if err != nil {
 			return fmt.Errorf("--%s: %w", sides[i].Name, err)

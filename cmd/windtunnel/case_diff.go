@@ -122,7 +122,7 @@ func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, st
 	if err != nil {
 		return err
 	}
-	driver, err := o.subject.driver.open()
+	driver, err := o.subject.open()
 	if err != nil {
 		return err
 	}

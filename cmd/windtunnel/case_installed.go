@@ -41,7 +41,7 @@ const defaultPool = 24
 var onlyInstalled = []string{"url", "context", "ingress-class", "has", "config-map", "catch-all", "replicas", "pods", "pool-image"}
 
 // neverInstalled are flags that have no meaning with --kubeconfig.
-var neverInstalled = []string{"driver", "controller", "image", "nginx-binary", "allow-host-paths", "kind-image", "kubeadm", "keep", "installations", "live"}
+var neverInstalled = []string{"driver", "subject", "controller", "image", "nginx-binary", "allow-host-paths", "kind-image", "kubeadm", "keep", "installations", "live"}
 
 func (f *installedFlags) add(command *cobra.Command) {
 	flags, o := command.Flags(), &f.options
@@ -88,7 +88,7 @@ func (o caseRunOptions) target(ctx context.Context, flags *pflag.FlagSet, cases 
 		return caseTarget{}, err
 	}
 	if !standing {
-		d, err := o.subject.driver.open()
+		d, err := o.subject.open()
 		if err != nil {
 			return caseTarget{}, err
 		}

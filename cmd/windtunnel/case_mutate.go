@@ -97,7 +97,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if err != nil {
 		return err
 	}
-	d, err := o.subject.driver.open()
+	d, err := o.subject.open()
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 	if err != nil {
 		return err
 	}
-	d, err := o.subject.driver.open()
+	d, err := o.subject.open()
 	if err != nil {
 		return err
 	}

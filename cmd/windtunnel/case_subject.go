@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
 	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -27,7 +29,10 @@ type caseSubject struct {
 	installations int
 	bundled       bool
 	flags         map[string]string // of the controller, besides those of the cases
+	text          string            // of --subject
 	driver        driverFlags
+
+	given subject.Subject // what the text says; set by open
 }
 
 func (s *caseSubject) add(command *cobra.Command) {
@@ -35,13 +40,34 @@ func (s *caseSubject) add(command *cobra.Command) {
 	flags.IntVar(&s.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
 	flags.BoolVar(&s.bundled, "bundled", false, "the controller is a build of the bundled one, which may differ from ingress-nginx as docs/compat.md admits")
 	flags.StringToStringVar(&s.flags, "flag", nil, "flags of the controller, without dashes, as NAME=VALUE; those of a case take precedence. With --kubeconfig: those that the controller has; cases with others are skipped")
+	flags.StringVar(&s.text, "subject", "", "what runs instead of the bundled controller: "+subjectUsage)
 	s.driver.add(command)
 	s.driver.addController(flags)
+}
+
+// open returns the driver, and reads which subject it runs.
+func (s *caseSubject) open() (driver.Driver, error) {
+	s.given = subject.Subject{Name: "subject", Controller: subject.Bundled}
+	if s.text != "" {
+		parsed, err := parseSubjects([]string{s.text}, !s.driver.isLocal())
+		if err != nil {
+			return nil, err
+		}
+		s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: parsed}})[0]
+	}
+	s.driver.unbundled = s.given.Controller != subject.Bundled
+	d, err := s.driver.open()
+	if err != nil {
+		return nil, err
+	}
+	return d, driver.SupportsSubject(d, s.given)
 }
 
 // name names the controller, for reports.
 func (s caseSubject) name() string {
 	switch {
+	case s.text != "":
+		return s.text
 	case s.driver.controller != "":
 		return s.driver.controller
 	case s.driver.image != "":
@@ -59,14 +85,22 @@ type caseTarget struct {
 
 // target returns the controllers that a run of cases starts.
 func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
-	flags := map[string]string{"sync-rate-limit": "20"}
+	flags := map[string]string{}
+	if s.given.Adapter == "" || s.given.Adapter == adapters.Default {
+		flags["sync-rate-limit"] = "20"
+	}
+	maps.Copy(flags, s.given.Flags)
 	maps.Copy(flags, s.flags)
-	namespace, name, _ := strings.Cut(bundledConfigMap(), "/")
+	with := s.given
+	if with.Name == "" { // the controller is there already
+		with.Name, with.Controller = "subject", subject.Bundled
+	}
+	with.Flags = flags
+	namespace, name, _ := strings.Cut(configMapOf(with), "/")
 	return caseTarget{name: s.name(), Options: caserun.Options{
-		Cases: cases, Driver: d,
-		Subject:   subject.Subject{Name: "subject", Controller: subject.Bundled, Flags: flags},
+		Cases: cases, Driver: d, Subject: with,
 		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
-		Bundled:   s.bundled || !s.driver.replacesController(), Has: fulfils(),
+		Bundled:   s.bundled || s.given.Controller == subject.Bundled && !s.driver.replacesController(), Has: fulfils(),
 		Installations: s.installations,
 	}}
 }

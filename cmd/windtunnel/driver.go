@@ -18,12 +18,15 @@ import (
 	"windtunnel.dev/sim/driver/container"
 	"windtunnel.dev/sim/driver/kind"
 	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/trial"
 )
 
 // driverFlags contains the flags that select a driver, and what it runs.
 type driverFlags struct {
 	name       string // empty: local
 	controller string // path of a binary
+	unbundled  bool   // no subject runs the bundled controller
 	image      string
 	portBase   int
 	nginx      string // path of a binary
@@ -96,7 +99,7 @@ func (f driverFlags) open() (driver.Driver, error) {
 
 func openLocal(f driverFlags) (driver.Driver, error) {
 	controller, err := bundledController(f.controller)
-	if err != nil {
+	if err != nil && !f.unbundled {
 		return nil, err
 	}
 	return local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}, doctor.Fit()
@@ -139,16 +142,10 @@ func openKind(f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// withController returns the flags with the bundled controller replaced by another one: a binary
-// or, for drivers that run images, an image.
-func (f driverFlags) withController(controller string) driverFlags {
-	switch {
-	case controller == "":
-	case f.isLocal():
-		f.controller = controller
-	default:
-		f.image = controller
-	}
+// forSubjectsOf returns the flags for a driver that need not find the bundled controller if no subject
+// runs it.
+func (f driverFlags) forSubjectsOf(s *scenario.Scenario) driverFlags {
+	f.unbundled = !trial.UsesBundled(s)
 	return f
 }
 

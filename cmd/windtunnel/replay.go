@@ -19,12 +19,13 @@ import (
 
 // replayOptions contains the flags of replay.
 type replayOptions struct {
-	out    string
-	driver driverFlags
-	format format
-	flags  map[string]string
-	keys   map[string]string
-	drain  time.Duration
+	out      string
+	subjects []string
+	driver   driverFlags
+	format   format
+	flags    map[string]string
+	keys     map[string]string
+	drain    time.Duration
 }
 
 func replayCommand() *cobra.Command {
@@ -47,6 +48,7 @@ Exit codes: those of windtunnel run.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-TIME)")
+	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
@@ -119,7 +121,14 @@ func (o replayOptions) replayRecording(ctx context.Context, path string, stdout,
 // again runs a scenario with the flags and keys of the command line. It returns the folder of the
 // results; empty if there is none.
 func (o replayOptions) again(ctx context.Context, s *scenario.Scenario, seed uint64, stdout, stderr io.Writer) (rundir.Dir, error) {
+	subjects, err := parseSubjects(o.subjects, !o.driver.isLocal())
+	if err != nil {
+		return "", err
+	}
+	if s, err = replaceSubjects(s, subjects, stderr); err != nil {
+		return "", err
+	}
 	trial.Override(s, o.flags, o.keys)
-	one := runSpec{scenario: s, rewritten: len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}
+	one := runSpec{scenario: s, rewritten: len(subjects)+len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}
 	return runOne(ctx, one, o.driver, o.format, stdout, stderr)
 }

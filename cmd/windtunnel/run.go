@@ -16,12 +16,13 @@ import (
 
 // runOptions contains the flags of run.
 type runOptions struct {
-	out     string
-	seed    uint64
-	seedSet bool
-	driver  driverFlags
-	format  format
-	length  time.Duration
+	out      string
+	seed     uint64
+	seedSet  bool
+	subjects []string
+	driver   driverFlags
+	format   format
+	length   time.Duration
 }
 
 func runCommand() *cobra.Command {
@@ -50,6 +51,7 @@ covers the run until then).`,
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
 	addLength(flags, &o.length)
+	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
@@ -58,8 +60,12 @@ covers the run until then).`,
 }
 
 func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writer) error {
+	subjects, err := parseSubjects(o.subjects, !o.driver.isLocal())
+	if err != nil {
+		return err
+	}
 	load := loadScenario
-	if o.driver.replacesController() {
+	if len(subjects) > 0 || o.driver.replacesController() {
 		load = loadForAnyController
 	}
 	s, err := load(path)
@@ -67,13 +73,16 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 		return err
 	}
 	warn(stderr, s)
+	if s, err = replaceSubjects(s, subjects, stderr); err != nil {
+		return err
+	}
 	if s, err = withLength(s, o.length); err != nil {
 		return err
 	}
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
-	_, err = runOne(ctx, runSpec{scenario: s, rewritten: o.length != 0, seed: o.seed, out: o.out, name: s.Name}, o.driver, o.format, stdout, stderr)
+	_, err = runOne(ctx, runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name}, o.driver, o.format, stdout, stderr)
 	return err
 }
 
@@ -89,7 +98,7 @@ type runSpec struct {
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
 // contains the outcome.
 func runOne(ctx context.Context, r runSpec, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
-	d, err := where.open()
+	d, err := where.forSubjectsOf(r.scenario).open()
 	if err != nil {
 		return "", err
 	}

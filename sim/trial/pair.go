@@ -65,7 +65,7 @@ func turnOf(i int) (side, run int) { return [4]int{0, 1, 1, 0}[i%4], i/2 + 1 }
 // runOne makes a run of a side. The folder keeps the scenario as it is without a side.
 func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome, error) {
 	ended := Do(ctx, Trial{
-		Scenario: side.in(p.Scenario), Kept: p.Scenario, Seed: p.Scenario.Seed,
+		Scenario: side.In(p.Scenario), Kept: p.Scenario, Seed: p.Scenario.Seed,
 		Driver: side.Driver, Dir: dir, DiscardIfCut: true, Watch: p.Watch,
 	})
 	switch ended.Outcome {

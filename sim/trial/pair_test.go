@@ -91,7 +91,7 @@ func TestSideReplacesTheBundledController(t *testing.T) {
 		{Name: "theirs", Controller: "/bin/true"},
 	}}}
 	side := Side{Name: "head", Flags: map[string]string{"b": "2"}, Config: map[string]string{"c": "3"}}
-	got := side.in(original).Subjects
+	got := side.In(original).Subjects
 	if ours := got[0]; ours.Flags["a"] != "1" || ours.Flags["b"] != "2" || ours.Config["c"] != "3" {
 		t.Errorf("got %+v", ours)
 	}
@@ -123,7 +123,7 @@ func TestPairTriesHead(t *testing.T) {
 	out := t.TempDir()
 	p := Pair{
 		Scenario: &scenario.Scenario{Name: "story", Spec: scenario.Spec{Subjects: []scenario.Subject{{Name: "ours", Controller: scenario.Bundled}}}},
-		Sides:    [2]Side{{Name: "base"}, {Name: "head", Controller: "other", Driver: unable{}}}, Runs: 1, Out: out, Say: io.Discard,
+		Sides:    [2]Side{{Name: "base"}, {Name: "head", Subject: scenario.Subject{Controller: "other"}, Driver: unable{}}}, Runs: 1, Out: out, Say: io.Discard,
 	}
 	outcome, err := p.Do(t.Context())
 	if outcome != judge.NotRun || !errors.Is(err, errUnable) || !strings.HasPrefix(err.Error(), "--head: it does not start (logs in ") {
@@ -137,7 +137,7 @@ func TestPairTriesHead(t *testing.T) {
 	if outcome, err := p.Do(ctx); outcome != judge.Interrupted || err == nil {
 		t.Errorf("interrupted: %s, %v", outcome, err)
 	}
-	p.Sides[1].Controller = ""
+	p.Sides[1].Subject = scenario.Subject{}
 	if outcome, err := p.Do(t.Context()); outcome != judge.NotRun || err == nil || strings.HasPrefix(err.Error(), "--head") {
 		t.Errorf("head was tried although it changes nothing: %s, %v", outcome, err)
 	}

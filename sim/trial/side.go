@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -16,15 +17,18 @@ import (
 
 // Side is base or head of a comparison: what replaces the scenario's bundled controller.
 type Side struct {
-	Name       string            // base or head
-	Controller string            // empty: the bundled one
-	Flags      map[string]string // of the controller
-	Config     map[string]string // keys of its ConfigMap
-	Driver     driver.Driver     // with that controller
+	Name    string            // base or head
+	Subject scenario.Subject  // the zero value: the bundled controller
+	Flags   map[string]string // of the controller, besides those of the subject
+	Config  map[string]string // keys of its ConfigMap, likewise
+	Driver  driver.Driver
 }
 
 // Changes reports whether the side differs from the scenario.
-func (s Side) Changes() bool { return s.Controller != "" || len(s.Flags)+len(s.Config) > 0 }
+func (s Side) Changes() bool {
+	ours := scenario.Subject{Name: s.Subject.Name, Controller: scenario.Bundled}
+	return !reflect.DeepEqual(s.Subject, scenario.Subject{}) && !reflect.DeepEqual(s.Subject, ours) || len(s.Flags)+len(s.Config) > 0
+}
 
 // Supported is an error if the side changes something, and the scenario has no subject to change.
 func (s Side) Supported(original *scenario.Scenario) error {
@@ -34,23 +38,27 @@ func (s Side) Supported(original *scenario.Scenario) error {
 	return nil
 }
 
-// in returns the scenario with this side in place of the bundled controller.
-func (s Side) in(original *scenario.Scenario) *scenario.Scenario {
+// In returns the scenario with this side in place of the bundled controller. Its subjects keep their
+// names, by which the sides are compared.
+func (s Side) In(original *scenario.Scenario) *scenario.Scenario {
 	mine := *original
 	mine.Subjects = slices.Clone(original.Subjects)
 	for i, subject := range mine.Subjects {
-		if subject.Controller != scenario.Bundled {
-			continue
+		if subject.Controller == scenario.Bundled {
+			mine.Subjects[i] = inPlaceOf(subject, s.subject())
 		}
-		mine.Subjects[i].Flags = scenario.Over(subject.Flags, s.Flags)
-		mine.Subjects[i].Config = scenario.Over(subject.Config, s.Config)
 	}
 	return &mine
 }
 
-// bundled returns the subjects that a side replaces.
-func bundled(s *scenario.Scenario) []scenario.Subject {
-	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
+// subject returns what takes the place of a subject, with the flags and keys of the side.
+func (s Side) subject() scenario.Subject {
+	made := s.Subject
+	if made.Controller == "" && made.Adapter == "" {
+		made.Controller = scenario.Bundled
+	}
+	made.Flags, made.Config = scenario.Over(made.Flags, s.Flags), scenario.Over(made.Config, s.Config)
+	return made
 }
 
 // tryStart starts the subjects that this side changes, if any, and stops them again, so that a
@@ -60,8 +68,9 @@ func (s Side) tryStart(ctx context.Context, original *scenario.Scenario, dir str
 	if !s.Changes() {
 		return nil
 	}
-	mine := s.in(original)
-	mine.Subjects = bundled(mine)
+	replaced := *original
+	replaced.Subjects = bundled(original)
+	mine := s.In(&replaced)
 	fmt.Fprintf(say, "checking that %s starts\n", s.Name)
 	start := time.Now()
 	log := event.NewLog(io.Discard, start)

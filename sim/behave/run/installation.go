@@ -48,6 +48,7 @@ type installation struct {
 	reloadsAlways bool
 	turn          int               // of the sentinel's pods
 	moves         int               // of the sentinel's host
+	adapter       string            // of the controller; empty: the default
 	flags         map[string]string // of the controller
 	patience      time.Duration     // how long the controller may take to serve a change
 	steady        int               // how many new connections in a row must show that a change is live
@@ -81,7 +82,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	i := &installation{instance: instance, dir: dir, file: file, log: log, cancel: func() {}, started: map[string]int{}, configMap: configMap, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false",
+	i := &installation{instance: instance, dir: dir, file: file, log: log, cancel: func() {}, started: map[string]int{}, configMap: configMap, adapter: s.Adapter, flags: s.Flags, reloadsAlways: s.Flags["dynamic-configuration"] == "false",
 		class: corpus.IngressClass, patience: livePatience, steady: steady}
 	log.Tap(i.whys.see)
 	defer func() {

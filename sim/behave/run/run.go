@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/subject"
@@ -132,6 +133,12 @@ func (r *runner) runAll(ctx context.Context, groups []*group) error {
 func (r *runner) lacks(c *behave.Case) string {
 	if reason := unsupported(r.Driver, c); reason != "" {
 		return reason
+	}
+	if a := r.Subject.Adapter; a != "" && a != adapters.Default && len(c.Flags) > 0 {
+		return fmt.Sprintf("its flags are those of the adapter %s, and the subject's adapter is %s", adapters.Default, a)
+	}
+	if r.ConfigMap.Name == "" && len(c.Config) > 0 {
+		return "it sets ConfigMap keys, and the controller has no ConfigMap that the run may change"
 	}
 	for _, need := range c.Needs {
 		if r.Has != nil && !r.Has(need) {

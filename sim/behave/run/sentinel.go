@@ -19,8 +19,10 @@ import (
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/subject"
 )
 
 const (
@@ -83,9 +85,13 @@ func (i *installation) createSentinel(ctx context.Context) error {
 	class := func(name, controller string) *networkingv1.IngressClass {
 		return &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
 	}
+	plain, err := driver.SetupOf(subject.Subject{Adapter: i.adapter}) // whatever the flags
+	if err != nil {
+		return err
+	}
 	if err := i.put(ctx,
 		&corev1.Namespace{ObjectMeta: namespace},
-		class(corpus.IngressClass, corpus.ControllerName),
+		class(corpus.IngressClass, plain.IngressClass.Controller),
 		class(sentinel, i.instance.Setup().IngressClass.Controller),
 		i.sentinelService(),
 	); err != nil {

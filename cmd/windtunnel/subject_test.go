@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/scenario"
+)
+
+func TestParseSubject(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(here, name) }
+	for _, name := range []string{"plain", "other.yaml"} {
+		if err := os.WriteFile(name, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]scenario.Subject{
+		"bundled":                         {Name: "bundled", Controller: "bundled"},
+		"ingress-nginx":                   {Name: "ingress-nginx", Adapter: "ingress-nginx", Controller: "bundled"},
+		"./my-controller":                 {Name: "my-controller", Controller: in("my-controller")},
+		"/bin/A_b":                        {Name: "a-b", Controller: "/bin/A_b"},
+		"plain":                           {Name: "plain", Controller: in("plain")},
+		"image:registry.example/fork:v1":  {Name: "fork-v1", Controller: "image:registry.example/fork:v1"},
+		"ingress-nginx=./fork":            {Name: "ingress-nginx", Adapter: "ingress-nginx", Controller: in("fork")},
+		"other.yaml=./fork":               {Name: "other", Adapter: in("other.yaml"), Controller: in("fork")},
+		"./other.yaml":                    {Name: "other", Adapter: in("other.yaml")},
+		"bundled,lua=lua,template=n.tmpl": {Name: "bundled", Controller: "bundled", Lua: in("lua"), Template: in("n.tmpl")},
+		"bundled,nginx=nginx,name=a":      {Name: "a", Controller: "bundled", Nginx: "nginx"},
+		"bundled,flag.v=2,config.k=a=b": {
+			Name: "bundled", Controller: "bundled", Flags: map[string]string{"v": "2"}, Config: map[string]string{"k": "a=b"},
+		},
+	} {
+		got, err := parseSubject(text, false)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	if got, err := parseSubject("registry.example/fork", true); err != nil || got.Controller != "image:registry.example/fork" {
+		t.Errorf("an image: %+v, %v", got, err)
+	}
+}
+
+func TestParseSubjectRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       "it is empty",
+		"bundeld":                "did you mean bundled?",
+		"ingres-nginx=./x":       "did you mean ingress-nginx?",
+		"bundled,luaa=x":         "did you mean lua?",
+		"bundled,lua":            `"lua" is not KEY=VALUE`,
+		"bundled,flag=x":         "unknown setting flag",
+		"bundled,config.":        `"config." is not KEY=VALUE`,
+		"nonsense,flag.v=2":      "neither a file nor an adapter",
+		"ingress-nginx=nonsense": "neither a file nor an adapter",
+	} {
+		if _, err := parseSubject(text, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}

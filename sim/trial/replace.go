@@ -1,0 +1,75 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/sim/scenario"
+)
+
+// Replace returns the scenario with other subjects in place of those that run the bundled controller.
+// A single one replaces all of them. Several ones need a scenario with one such subject; each of them
+// then takes its place, under its own name.
+func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario, error) {
+	if len(with) == 0 {
+		return s, nil
+	}
+	ours := bundled(s)
+	switch {
+	case len(ours) == 0:
+		return nil, fmt.Errorf("no subject of %s uses the bundled controller, so there is none to replace", s.Name)
+	case len(ours) > 1 && len(with) > 1:
+		return nil, fmt.Errorf("%d subjects of %s use the bundled controller, so only one can replace them", len(ours), s.Name)
+	}
+	replaced := *s
+	replaced.Subjects = nil
+	for _, subject := range s.Subjects {
+		if subject.Controller != scenario.Bundled {
+			replaced.Subjects = append(replaced.Subjects, subject)
+			continue
+		}
+		for _, one := range with {
+			made := inPlaceOf(subject, one)
+			if len(ours) == 1 {
+				made.Name = one.Name
+			}
+			replaced.Subjects = append(replaced.Subjects, made)
+		}
+	}
+	seen := map[string]bool{}
+	for _, subject := range replaced.Subjects {
+		if seen[subject.Name] {
+			return nil, fmt.Errorf("two subjects are named %s: give one of them another name, as in --subject …,name=NAME", subject.Name)
+		}
+		seen[subject.Name] = true
+	}
+	return &replaced, nil
+}
+
+// inPlaceOf returns a subject of a scenario that runs another controller. It keeps the flags of the
+// original only if both have the same adapter, because flags are a controller's own.
+func inPlaceOf(original, with scenario.Subject) scenario.Subject {
+	made := original
+	made.Adapter, made.Controller = with.Adapter, with.Controller
+	made.Nginx, made.Lua, made.Template = with.Nginx, with.Lua, with.Template
+	if DropsFlags(original, with) {
+		made.Flags = nil
+	}
+	made.Flags, made.Config = scenario.Over(made.Flags, with.Flags), scenario.Over(made.Config, with.Config)
+	return made
+}
+
+// DropsFlags reports whether a subject that takes the place of another one has none of its flags.
+func DropsFlags(original, with scenario.Subject) bool {
+	return cmp.Or(original.Adapter, adapters.Default) != cmp.Or(with.Adapter, adapters.Default)
+}
+
+// UsesBundled reports whether a subject of the scenario runs the bundled controller.
+func UsesBundled(s *scenario.Scenario) bool { return len(bundled(s)) > 0 }
+
+// bundled returns the subjects that others can replace.
+func bundled(s *scenario.Scenario) []scenario.Subject {
+	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
+}
