@@ -102,7 +102,11 @@ func openLocal(f driverFlags) (driver.Driver, error) {
 	if err != nil && !f.unbundled {
 		return nil, err
 	}
-	return local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}, doctor.Fit()
+	d := local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}
+	if f.unbundled { // what other controllers need is their adapters' business
+		return d, nil
+	}
+	return d, doctor.Fit()
 }
 
 // bundledController finds the controller's binary: at path, or next to our own binary if path is

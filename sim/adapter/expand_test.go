@@ -87,8 +87,8 @@ func TestLines(t *testing.T) {
 	s := expand(t, mustParse(t, good), Data{})
 	at := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
 	for line, want := range map[string]*event.Sync{
-		"reloaded in 20ms because of a new host\n":                                     {Reload: true, Took: 20 * time.Millisecond, Why: []string{"of a new host"}},
-		"reloaded in some-time because \n":                                             {Reload: true},
+		"reloaded in 20ms because of a new host\n":                                     {Partial: true, Reload: true, Took: 20 * time.Millisecond, Why: []string{"of a new host"}},
+		"reloaded in some-time because \n":                                             {Partial: true, Reload: true},
 		`{"msg":"synced","time":"2026-01-01T00:00:02Z","took":5,"reload":true}` + "\n": {Took: 5, Reload: true},
 		`{"msg":"other"}`: nil,
 		`{"msg":"synced"`: nil,

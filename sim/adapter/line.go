@@ -44,7 +44,7 @@ func (l Line) read(line []byte) (*event.Sync, time.Time) {
 	if groups == nil {
 		return nil, time.Time{}
 	}
-	sync := &event.Sync{Reload: l.Tells == TellsReload}
+	sync := &event.Sync{Partial: true, Reload: l.Tells == TellsReload}
 	for i, name := range l.Match.expression.SubexpNames() {
 		switch text := string(groups[i]); name {
 		case "took":

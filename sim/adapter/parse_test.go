@@ -3,6 +3,7 @@ package adapter
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -106,6 +107,32 @@ func TestUses(t *testing.T) {
 	for field, want := range map[string]bool{"Lua": true, "Supports": true, "PodName": true, "Nginx": false, "Template": false} {
 		if a.Uses(field) != want {
 			t.Errorf("Uses(%s) is %t", field, !want)
+		}
+	}
+}
+
+// TestReferenceIsComplete checks that the reference has every field of the format, and of templates.
+func TestReferenceIsComplete(t *testing.T) {
+	text, err := os.ReadFile("../../docs/adapters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := func(name string) bool { return !strings.Contains(string(text), "`"+name+"`") }
+	for _, part := range []reflect.Type{reflect.TypeFor[Spec](), reflect.TypeFor[Processes](), reflect.TypeFor[Health](), reflect.TypeFor[Isolation]()} {
+		for field := range part.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); lacks(name) {
+				t.Errorf("docs/adapters.md lacks %s of %v", name, part)
+			}
+		}
+	}
+	for field := range reflect.TypeFor[Data]().Fields() {
+		if field.Name != "Help" && field.Name != "Ports" && lacks("."+field.Name) {
+			t.Errorf("docs/adapters.md lacks .%s", field.Name)
+		}
+	}
+	for field := range reflect.TypeFor[Ports]().Fields() {
+		if lacks("."+field.Name) && lacks(".Ports."+field.Name) {
+			t.Errorf("docs/adapters.md lacks .Ports.%s", field.Name)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Options struct {
 // Options.Streams has any services.
 const StreamPort = 8081
 
+// KilledAtEnd is the trouble of a controller that Stop had to kill.
+const KilledAtEnd = "the controller did not end in time and was killed"
+
 // Instance is one subject, in the place where it runs.
 type Instance interface {
 	// Access is what faults act on. The harness's requests come through API.

@@ -3,6 +3,7 @@ package driver_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,6 +84,60 @@ func TestSupportsSubject(t *testing.T) {
 		err := driver.Supports(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Subjects: []scenario.Subject{test.subject}}})
 		if (err == nil) != (test.why == "") || err != nil && (!errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), test.why)) {
 			t.Errorf("%s and %+v: %v", test.driver.Name(), test.subject, err)
+		}
+	}
+}
+
+// single is the adapter of a controller that has one process, and no image of its own.
+const single = `
+apiVersion: windtunnel.dev/v1
+kind: Adapter
+metadata: {name: single}
+spec:
+  summary: One process.
+  needs: [NEEDS]
+  command: [sh, -c, "{{.Controller}}"]
+  ingressClass: {controller: example.com/single}
+  health: [{address: "127.0.0.1:{{.Ports.HTTP}}", proves: it listens}]
+  processes: {workers: single}
+`
+
+// What a subject cannot do because of its adapter is said with the reason. A subject that does not fit
+// its adapter is a mistake, and not skipped.
+func TestSupportsAdapter(t *testing.T) {
+	file := func(needs string) string {
+		path := filepath.Join(t.TempDir(), "single.yaml")
+		if err := os.WriteFile(path, []byte(strings.Replace(single, "NEEDS", needs, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := scenario.Subject{Name: "one", Adapter: file("sh"), Controller: "/bin/one"}
+	with := func(change func(*scenario.Subject)) scenario.Subject { s := one; change(&s); return s }
+	image := func(s *scenario.Subject) { s.Controller = "image:one" }
+	for name, test := range map[string]struct {
+		driver  driver.Driver
+		subject scenario.Subject
+		fault   string
+		why     string // part of the error; "" if there is none
+		skip    bool
+	}{
+		"it runs":                     {local.Driver{}, one, "controller-kill", "", false},
+		"no master":                   {local.Driver{}, one, "worker-kill", "a.yaml:7: fault worker-kill, subject one: this driver cannot do it: the workers of the adapter single are single", true},
+		"no configuration":            {local.Driver{}, one, "config-torn", "an nginx with a configuration file", true},
+		"a missing program":           {local.Driver{}, with(func(s *scenario.Subject) { s.Adapter = file("no-such-program") }), "", "no-such-program", true},
+		"an image of another command": {container.Driver{}, with(image), "", "{{.Controller}}", true},
+		"manifests for another one":   {kind.Driver{}, with(image), "", "--driver local", true},
+		"an unknown adapter":          {local.Driver{}, with(func(s *scenario.Subject) { s.Adapter = "nobody" }), "", "there is no adapter nobody", false},
+		"an unknown setting":          {local.Driver{}, with(func(s *scenario.Subject) { s.Lua = "/lua" }), "", "does not use lua", false},
+		"the bundled controller":      {local.Driver{}, with(func(s *scenario.Subject) { s.Controller = "bundled" }), "", "name the path of a controller", false},
+		"another nginx in an image":   {container.Driver{}, scenario.Subject{Controller: "image:fork", Nginx: "/nginx"}, "", "those of its image", true},
+	} {
+		err := driver.Supports(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{
+			Subjects: []scenario.Subject{test.subject}, Timeline: []scenario.Step{{Line: 7, Fault: test.fault}},
+		}})
+		if (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) || errors.Is(err, fault.ErrNotHere) != test.skip {
+			t.Errorf("%s: %v, want %q", name, err, test.why)
 		}
 	}
 }

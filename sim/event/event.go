@@ -251,7 +251,11 @@ type Connections struct {
 
 // Sync is one sync of a controller that reports its syncs. At is its end.
 type Sync struct {
-	Took   time.Duration `json:"took"`
+	// Partial means that the report has no more than what is set here: whether the sync failed, and
+	// what it posted, is not known.
+	Partial bool `json:"partial,omitempty"`
+
+	Took   time.Duration `json:"took"` // 0 in a partial report: not known
 	Reload bool          `json:"reload"`
 	Why    []string      `json:"why,omitempty"`
 	Posts  []Post        `json:"posts,omitempty"`

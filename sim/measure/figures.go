@@ -67,7 +67,7 @@ var figures = []Figure{
 	{
 		Name: "syncs.failed", Unit: "failed-syncs", Kind: Count, Budget: bursts,
 		Doc:    "Passes of the controller that failed.",
-		Of:     countIf(func(s Subject) bool { return s.Syncs.Count > 0 }, func(s Subject) int { return s.Syncs.Failed }),
+		Of:     countIf(func(s Subject) bool { return s.Syncs.Count > 0 && s.Posts.Visible }, func(s Subject) int { return s.Syncs.Failed }),
 		Unseen: not(postsVisible), With: []string{"syncs.count"},
 	},
 	{

@@ -111,7 +111,8 @@ type Posts struct {
 	Bytes   int64 `json:"bytes"`
 }
 
-// Syncs counts the controller's syncs, if it reports them.
+// Syncs counts the controller's syncs, if it reports them. Failed is meaningless if Posts are not
+// visible.
 type Syncs struct {
 	Count  int `json:"count"`
 	Failed int `json:"failed"`

@@ -14,7 +14,7 @@ func (m *syncs) Add(e event.Event, in bool) {
 	if e.Sync == nil {
 		return
 	}
-	m.posts.Visible = true
+	m.posts.Visible = m.posts.Visible || !e.Sync.Partial
 	if !in {
 		return
 	}

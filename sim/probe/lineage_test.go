@@ -102,6 +102,27 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
+// Forked workers: each is a generation of its own, and all but the newest one alive drain.
+func TestGenerationsOfForkedWorkers(t *testing.T) {
+	line := newLineage(0, true)
+	for _, l := range []sample{
+		{1005, "1@1000", "1:1+"},
+		{1015, "1@1000", ""},
+		{1025, "1@1000 2@1020", "1:1- 2:2+"},
+		{1035, "1@1000 2@1020 4@1030 3@1030", "2:2- 3:3- 4:4+"},
+		{1045, "4@1030 2@1020", "1:1x 3:3x"},
+		{1055, "2@1020", "2:2+ 4:4x"}, // the newest one could not start: the one before goes on
+		{1065, "2@1020 5@1060", "2:2- 5:5+"},
+		{1075, "", "2:2x 5:5x"},
+		{1085, "6@1080", "6:6+"},
+	} {
+		news := line.update(time.Duration(l.at)*time.Millisecond, sightings(t, l.found))
+		if got := newsString(news); got != l.news {
+			t.Errorf("sample at %d ms, which found %q: news %q, want %q", l.at, l.found, got, l.news)
+		}
+	}
+}
+
 func sightings(t *testing.T, found string) []workerSample {
 	var all []workerSample
 	for field := range strings.FieldsSeq(found) {

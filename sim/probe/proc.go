@@ -56,15 +56,23 @@ func titleState(p adapter.Processes, title string) (state event.WorkerState, ok 
 	return event.Exited, false
 }
 
-// runsLike reports whether a process runs, and runs the same program as another one, by its name. It
-// also returns true if the other one has ended, because its children survive it.
+// runsLike reports whether a process runs, and runs the same program as another one. It also returns
+// true if the other one has ended, because its children survive it.
 func runsLike(master, pid int) bool {
 	stat, err := procStat(pid)
 	if err != nil || stat.State == "Z" {
 		return false
 	}
 	theirs, err := procStat(master)
-	return err != nil || theirs.Comm == stat.Comm
+	if err != nil {
+		return true
+	}
+	ours, ourErr := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+	program, err := os.Stat(fmt.Sprintf("/proc/%d/exe", master))
+	if ourErr != nil || err != nil { // we may not look
+		return theirs.Comm == stat.Comm
+	}
+	return os.SameFile(ours, program)
 }
 
 // startedAt returns when a process started, since boot, rounded down to clockTick.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"windtunnel.dev/internal/process"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 )
@@ -170,8 +171,11 @@ func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 
 // candidates returns the processes that may be workers of a master.
 func (w *Workers) candidates(master int) ([]int, error) {
-	if w.processes.Workers == adapter.Single {
+	switch w.processes.Workers {
+	case adapter.Single:
 		return []int{master}, nil
+	case adapter.Forked: // the master may have several threads
+		return process.Children(master), nil
 	}
 	return children(master)
 }

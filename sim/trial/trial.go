@@ -72,8 +72,11 @@ func Do(ctx context.Context, t Trial) Result {
 		s = s.Mutated()
 		t.Rewritten = true
 	}
-	if err := driver.Supports(t.Driver, s); err != nil {
+	switch err := driver.Supports(t.Driver, s); {
+	case errors.Is(err, fault.ErrNotHere):
 		return Result{Outcome: judge.Skipped, Err: err}
+	case err != nil:
+		return Result{Outcome: judge.NotRun, Err: err}
 	}
 	kept := s
 	if t.Kept != nil {

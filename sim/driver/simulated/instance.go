@@ -172,7 +172,7 @@ func (i *Instance) end(ctx context.Context, p *process) error {
 		return nil
 	case <-ctx.Done():
 	}
-	i.trouble("the controller did not end in time and was killed", "")
+	i.trouble(driver.KilledAtEnd, "")
 	err := p.controller.Kill()
 	<-p.died
 	return err

@@ -1,0 +1,167 @@
+// Package checkup starts one controller alone and checks, point by point, that it does what a run
+// needs, and that its adapter lets the harness see it. Its one rule: each point says what was found,
+// and a controller that lacks something is a result, not an error.
+package checkup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/subject"
+)
+
+// Options say what to check.
+type Options struct {
+	Driver  driver.Driver
+	Subject subject.Subject
+	Dir     string // for logs
+	// Patience is how long the controller may take for each point. 0 means one minute.
+	Patience time.Duration
+	// Done is called with each result. It may be nil.
+	Done func(Result)
+}
+
+// Result is what came of one point.
+type Result struct {
+	Point string        `json:"point"`
+	What  string        `json:"what"`  // what it checks
+	OK    bool          `json:"ok"`    // it was found as it should be, or is not expected
+	Found string        `json:"found"` // what was found, or why not
+	Took  time.Duration `json:"took"`
+}
+
+// points are the points in their order. Without an essential one, the others are not reached, except
+// for the last ones, which end the controller.
+var points = []struct {
+	name, what string
+	essential  bool
+	last       bool
+	check      func(*checkup, context.Context) (found string, err error)
+}{
+	{"starts", "it starts, and its health checks hold", true, false, (*checkup).starts},
+	{"processes", "its master and its workers are recognised", false, false, (*checkup).processes},
+	{"serves", "it serves a host that was there before it", true, false, (*checkup).serves},
+	{"connections", "the worker that holds a connection is known", false, false, (*checkup).connections},
+	{"follows", "it follows a change of endpoints", false, false, (*checkup).follows},
+	{"new host", "it serves a host that is created later", false, false, (*checkup).newHost},
+	{"status", "it writes its address to the status of ingresses", false, false, (*checkup).status},
+	{"log", "its log tells of its syncs", false, false, (*checkup).syncs},
+	{"faults", "faults of the API server strike it, and it recovers", false, false, (*checkup).faults},
+	{"restart", "it starts again after it was killed", false, false, (*checkup).restarts},
+	{"ends", "it ends when it is asked to", false, true, (*checkup).ends},
+	{"leaves nothing", "none of its processes is left", false, true, (*checkup).leavesNothing},
+}
+
+// errNotReached is the error of a point after an essential one that failed.
+var errNotReached = errors.New("not reached")
+
+// checkup is a controller under examination.
+type checkup struct {
+	Options
+	instance driver.Instance
+	client   *cluster.Client
+	log      *event.Log
+	workers  *probe.Workers
+	began    time.Time // when the controller was last started
+
+	service corpus.Service
+	turn    int // of the service's pod
+	hosts   int
+	pod     backend.Pod
+
+	mu     sync.Mutex
+	told   []event.Sync
+	killed bool  // it had to be killed at its end
+	pids   []int // that it has had
+}
+
+// Do makes the checkup. The error says why it could not be made; what the controller lacks is in the
+// results.
+func Do(ctx context.Context, o Options) ([]Result, error) {
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	c := &checkup{Options: o, log: event.NewLog(discard{}, time.Now())}
+	defer c.log.Close()
+	c.log.Tap(c.see)
+	var err error
+	if c.instance, err = o.Driver.Prepare(ctx, o.Subject, driver.Options{Dir: o.Dir, Log: c.log}); err != nil {
+		return nil, err
+	}
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() { _ = c.instance.Stop(context.WithoutCancel(ctx)) }() // does nothing after the point ends
+	if err := c.populate(ctx); err != nil {
+		return nil, err
+	}
+	c.workers = probe.WatchWorkers(watching, c.log, o.Subject.Name, c.instance.Setup().Processes, c.master)
+	var results []Result
+	reached := true
+	for _, p := range points {
+		began := time.Now()
+		found, err := "", errNotReached
+		if reached || p.last {
+			found, err = c.one(ctx, p.check)
+		}
+		if ctx.Err() != nil {
+			return results, context.Cause(ctx)
+		}
+		reached = reached && (err == nil || !p.essential)
+		result := Result{Point: p.name, What: p.what, OK: err == nil, Found: found, Took: time.Since(began)}
+		if err != nil {
+			result.Found = err.Error()
+		}
+		results = append(results, result)
+		if o.Done != nil {
+			o.Done(result)
+		}
+	}
+	return results, nil
+}
+
+// one checks one point within the patience.
+func (c *checkup) one(ctx context.Context, check func(*checkup, context.Context) (string, error)) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, fmt.Errorf("not within %v", c.Patience))
+	defer cancel()
+	return check(c, ctx)
+}
+
+// master returns the PID of the master, once the controller has started.
+func (c *checkup) master() (int, error) {
+	c.mu.Lock()
+	started := !c.began.IsZero()
+	c.mu.Unlock()
+	if !started {
+		return 0, probe.ErrNoMaster
+	}
+	return c.instance.Master()
+}
+
+// see keeps what the log tells.
+func (c *checkup) see(e event.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case e.Sync != nil:
+		c.told = append(c.told, *e.Sync)
+	case e.Trouble != nil && e.Trouble.What == driver.KilledAtEnd:
+		c.killed = true
+	case e.Worker != nil && !slices.Contains(c.pids, e.Worker.PID):
+		c.pids = append(c.pids, e.Worker.PID)
+	}
+}
+
+// discard is an io.Writer to nowhere: the events are seen as they come.
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }

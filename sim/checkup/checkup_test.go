@@ -1,0 +1,127 @@
+package checkup_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/checkup"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/subject"
+)
+
+// stub is the adapter of the test binary's controllers.
+const stub = `
+apiVersion: windtunnel.dev/v1
+kind: Adapter
+metadata: {name: stub}
+spec:
+  summary: The test binary as a controller.
+  command: ["{{.Controller}}"]
+  env:
+    STUB_ROLE: "<role>"
+    STUB_HTTP: "{{.Ports.HTTP}}"
+    STUB_HEALTH: "{{.Ports.Health}}"
+    STUB_ROUTES: "{{.Root}}/routes.json"
+    STUB_CLASS: example.com/stub
+    STUB_PUBLISH: "{{.PublishAddress}}"
+    KUBECONFIG: "{{.Kubeconfig}}"
+  directory: "{{.Root}}/work"
+  ingressClass: {controller: example.com/stub}
+  userAgent: stub/
+  health:
+  - {url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it runs}
+  - {address: "127.0.0.1:{{.Ports.HTTP}}", proves: its proxy listens}
+  keep: [routes.json]
+`
+
+const (
+	ofSingle = "  processes: {workers: single}\n  log: [{match: '^loaded .* in (?P<took>.*)'}]\n"
+	ofForked = "  processes: {workers: forked, master: '^stub-proxy -W'}\n  log: [{match: '^reloaded', tells: reload}]\n"
+)
+
+// check makes a checkup of the test binary in a role.
+func check(t *testing.T, role, processes string, patience time.Duration) map[string]checkup.Result {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes; not run with -short")
+	}
+	file := filepath.Join(t.TempDir(), "stub.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(stub, "<role>", role, 1)+processes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := checkup.Do(t.Context(), checkup.Options{
+		Driver: local.Driver{}, Subject: subject.Subject{Name: "stub", Adapter: file, Controller: self}, Dir: t.TempDir(), Patience: patience,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPoint := map[string]checkup.Result{}
+	for _, r := range results {
+		byPoint[r.Point] = r
+	}
+	return byPoint
+}
+
+func TestShapesOfProcesses(t *testing.T) {
+	for name, test := range map[string]struct{ role, processes, found, newHost string }{
+		"one process":                     {"single", ofSingle, "never replaced", "without a reload"},
+		"a master that forks its workers": {"controller", ofForked, "1 worker", "with 1 reload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results := check(t, test.role, test.processes, time.Minute)
+			for _, r := range results {
+				if !r.OK {
+					t.Errorf("%s: %s", r.Point, r.Found)
+				}
+			}
+			if got := results["processes"].Found; !strings.Contains(got, test.found) {
+				t.Errorf("the processes are %s, want %s", got, test.found)
+			}
+			if got := results["new host"].Found; !strings.HasSuffix(got, test.newHost) {
+				t.Errorf("a new host: %s, want %s", got, test.newHost)
+			}
+		})
+	}
+}
+
+// What a controller or its adapter lacks is said, point by point.
+func TestLacks(t *testing.T) {
+	wrong := strings.Replace(ofSingle, "^loaded", "^synced", 1) + "  pod: other\n"
+	for name, test := range map[string]struct {
+		role, processes string
+		lacks           map[string]string // by point
+	}{
+		"does not serve":       {"single", wrong + "  streams: {tcp: a/b, udp: a/c}\n", map[string]string{"log": "no line"}},
+		"is not what it seems": {"single", strings.Replace(ofForked, "stub-proxy -W", "nobody", 1), map[string]string{"processes": "not there", "connections": "", "log": "no line"}},
+		"has another agent":    {"single", ofSingle, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for point, r := range check(t, test.role, test.processes, 3*time.Second) {
+				want, lacks := test.lacks[point]
+				if r.OK == lacks || !strings.Contains(r.Found, want) {
+					t.Errorf("%s: %t, %s; want %q", point, r.OK, r.Found, want)
+				}
+			}
+		})
+	}
+}
+
+// Without an essential point, the others are not reached.
+func TestCannotStart(t *testing.T) {
+	results := check(t, "nobody", ofSingle, 3*time.Second)
+	if r := results["starts"]; r.OK {
+		t.Errorf("it started: %s", r.Found)
+	}
+	for _, point := range []string{"serves", "restart", "ends"} {
+		if r := results[point]; r.OK || r.Found != "not reached" {
+			t.Errorf("%s: %+v", point, r)
+		}
+	}
+}
