@@ -81,6 +81,8 @@ type File struct {
 	Content *string `yaml:"content,omitempty"`
 	// A file or folder that is copied, a template. A relative path counts from the folder of the adapter file.
 	From string `yaml:"from,omitempty"`
+	// Texts of a copied file that are replaced, and templates of what replaces them.
+	Replace map[string]string `yaml:"replace,omitempty"`
 	// Where a symbolic link leads, a template.
 	Link string `yaml:"link,omitempty"`
 	// The permissions of a text or a link's folder, such as 0755. Default: 0644 for texts, those of the original for copies.

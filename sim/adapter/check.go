@@ -107,6 +107,8 @@ func (c *checker) files() {
 			c.add("a file that is a text, a copy and a link at once", "keep one of content:, from: and link:", at...)
 		case f.Mode > 0o777:
 			c.add(fmt.Sprintf("mode %#o", f.Mode), "write it as 0644 or 0755", append(at, "mode")...)
+		case len(f.Replace) > 0 && f.From == "":
+			c.add("replaced texts in a file that is no copy", "remove replace:", append(at, "replace")...)
 		case f.Optional && f.From == "":
 			c.add("an optional file that is no copy", "remove optional:", at...)
 		case slices.Contains(strings.Split(f.Path, "/"), ".."):

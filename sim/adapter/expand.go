@@ -134,6 +134,10 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 func (f File) transform(expand func(key, text string) string) File {
 	made := f
 	made.Path, made.From, made.Link, made.When = expand("path", f.Path), expand("from", f.From), expand("link", f.Link), expand("when", f.When)
+	made.Replace = map[string]string{}
+	for _, old := range slices.Sorted(maps.Keys(f.Replace)) {
+		made.Replace[old] = expand("replace", f.Replace[old])
+	}
 	if f.Content != nil {
 		made.Content = new(expand("content", *f.Content))
 	}

@@ -11,10 +11,11 @@ import (
 )
 
 // rootOf returns the path at which this process finds the files that another one sees; empty if the
-// two see the same. A process may see others below the same root, by its mount namespace.
+// two see the same. A process may see others below the same root, by its mount namespace. Ours is that
+// of this thread: /proc/self is the main thread, which withFilesOf may have moved.
 func rootOf(pid int) (string, error) {
 	root := fmt.Sprintf("/proc/%d/root", pid)
-	for _, pair := range [][2]string{{"/", root + "/."}, {"/proc/self/ns/mnt", fmt.Sprintf("/proc/%d/ns/mnt", pid)}} {
+	for _, pair := range [][2]string{{"/", root + "/."}, {"/proc/thread-self/ns/mnt", fmt.Sprintf("/proc/%d/ns/mnt", pid)}} {
 		ours, err := os.Stat(pair[0])
 		if err != nil {
 			return "", err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -185,5 +186,35 @@ func TestRootOf(t *testing.T) {
 	}
 	if root, err := rootOf(dead(t)); err == nil {
 		t.Errorf("a process that does not exist: %q", root)
+	}
+}
+
+// The main thread may be among those that have entered another process's files, and never come back.
+// What this process sees must not be mistaken for that.
+func TestRootOfAnotherMountNamespace(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mount namespaces need root")
+	}
+	other := exec.Command("sleep", "1000")
+	other.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if err := other.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { other.Process.Kill(); other.Wait() }()
+	ours := exec.Command("sleep", "1000")
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ours.Process.Kill(); ours.Wait() }()
+	for range 20 { // some of the threads that enter may be the main thread
+		if err := withFilesOf(other.Process.Pid, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if root, err := rootOf(other.Process.Pid); err != nil || root == "" {
+			t.Fatalf("the root of another mount namespace is %q, %v", root, err)
+		}
+		if root, err := rootOf(ours.Process.Pid); err != nil || root != "" {
+			t.Fatalf("the root of our mount namespace is %q, %v", root, err)
+		}
 	}
 }

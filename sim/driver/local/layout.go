@@ -3,9 +3,12 @@ package local
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"windtunnel.dev/sim/adapter"
@@ -62,14 +65,21 @@ func copyTo(path string, file adapter.File) error {
 		return err
 	}
 	if info.IsDir() {
+		if len(file.Replace) > 0 {
+			return fmt.Errorf("%s is a folder, in which no texts are replaced: name the files", file.From)
+		}
 		return os.CopyFS(path, os.DirFS(file.From))
 	}
 	content, err := os.ReadFile(file.From)
 	if err != nil {
 		return err
 	}
+	text := string(content)
+	for _, old := range slices.Sorted(maps.Keys(file.Replace)) {
+		text = strings.ReplaceAll(text, old, file.Replace[old])
+	}
 	mode := fs.FileMode(cmp.Or(file.Mode, uint32(info.Mode().Perm())))
-	if err := os.WriteFile(path, content, mode); err != nil {
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		return err
 	}
 	return os.Chmod(path, mode)

@@ -124,9 +124,6 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if r.setup, err = d.expand(a, c, cluster); err != nil {
 		return nil, errors.Join(err, cluster.Discard(ctx))
 	}
-	if err := layOutFirewall(cluster.Root); err != nil {
-		return nil, errors.Join(fmt.Errorf("copy the rules of ModSecurity: %w", err), cluster.Discard(ctx))
-	}
 	if d.HostPaths && r.setup.Isolation != nil {
 		r.root, r.setup.Isolation = "/", nil
 	}
