@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,11 +75,10 @@ driver does not support the controller.`,
 
 // adapterChecked is the result of adapter check as JSON.
 type adapterChecked struct {
-	Adapter    string           `json:"adapter"`
-	Controller string           `json:"controller"`
-	OK         bool             `json:"ok"`
-	Results    []checkup.Result `json:"results"`
-	Unseen     []string         `json:"unseen,omitempty"`
+	Adapter    string `json:"adapter"`
+	Controller string `json:"controller"`
+	OK         bool   `json:"ok"`
+	checkup.Report
 }
 
 func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, stderr io.Writer) error {
@@ -104,20 +102,19 @@ func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, std
 	if err != nil {
 		return err
 	}
-	results, err := checkup.Do(ctx, checkup.Options{Driver: d, Subject: s, Dir: dir, Patience: o.patience, Done: func(r checkup.Result) {
+	report, err := checkup.Do(ctx, checkup.Options{Driver: d, Subject: s, Dir: dir, Patience: o.patience, Done: func(r checkup.Result) {
 		fmt.Fprintf(stderr, "%s: %s\n", r.Point, r.Found)
 	}})
 	if err != nil {
 		return errors.Join(err, discard())
 	}
-	ok := !slices.ContainsFunc(results, func(r checkup.Result) bool { return !r.OK })
-	if ok {
+	if report.OK() {
 		err = discard()
 	} else {
 		fmt.Fprintln(stderr, "windtunnel: the controller's log is in", dir)
 	}
-	checked := adapterChecked{Adapter: a.Name, Controller: s.Controller, OK: ok, Results: results, Unseen: a.Unseen}
-	return errors.Join(err, checked.print(stdout, o.format), failedUnless(ok))
+	checked := adapterChecked{Adapter: a.Name, Controller: s.Controller, OK: report.OK(), Report: report}
+	return errors.Join(err, checked.print(stdout, o.format), failedUnless(report.OK()))
 }
 
 // parse reads the argument and --controller.

@@ -68,7 +68,7 @@ type Spec struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// The folders that the controller uses by a fixed path.
 	Isolation *Isolation `yaml:"isolation,omitempty"`
-	// What the harness cannot see of this controller, one sentence each. Reports list them.
+	// What the harness cannot see of this controller, one sentence each: templates. Reports list those that expand to something.
 	Unseen []string `yaml:"unseen,omitempty"`
 }
 

@@ -40,7 +40,7 @@ func (a *Adapter) Expand(data Data) (*Setup, error) {
 	data.ConfigMap = expand([]any{"spec", "configMap"}, a.ConfigMap)
 	s := &Setup{Adapter: a.Name, Spec: a.Spec.transform(expand)}
 	s.Command = append(s.Command[:1], slices.DeleteFunc(s.Command[1:], isEmpty)...)
-	s.Keep = slices.DeleteFunc(s.Keep, isEmpty)
+	s.Keep, s.Unseen = slices.DeleteFunc(s.Keep, isEmpty), slices.DeleteFunc(s.Unseen, isEmpty)
 	maps.DeleteFunc(s.Env, func(_, value string) bool { return value == "" })
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.left })
 	if s.Isolation != nil && !holds(a.Isolation.When, s.Isolation.When) {
@@ -100,7 +100,7 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 		}
 		return all
 	}
-	s.Command, s.Keep = list("command", s.Command), list("keep", s.Keep)
+	s.Command, s.Keep, s.Unseen = list("command", s.Command), list("keep", s.Keep), list("unseen", s.Unseen)
 	env := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env[name] = f(at("env", name), s.Env[name])

@@ -85,9 +85,20 @@ type checkup struct {
 	pids   []int // that it has had
 }
 
+// Report is what came of a checkup.
+type Report struct {
+	Results []Result `json:"results"`
+	Unseen  []string `json:"unseen,omitempty"` // what cannot be seen of the controller, as its adapter says
+}
+
+// OK reports whether the controller lacks nothing.
+func (r Report) OK() bool {
+	return !slices.ContainsFunc(r.Results, func(one Result) bool { return !one.OK })
+}
+
 // Do makes the checkup. The error says why it could not be made; what the controller lacks is in the
-// results.
-func Do(ctx context.Context, o Options) ([]Result, error) {
+// report.
+func Do(ctx context.Context, o Options) (Report, error) {
 	if o.Patience == 0 {
 		o.Patience = time.Minute
 	}
@@ -96,16 +107,16 @@ func Do(ctx context.Context, o Options) ([]Result, error) {
 	c.log.Tap(c.see)
 	var err error
 	if c.instance, err = o.Driver.Prepare(ctx, o.Subject, driver.Options{Dir: o.Dir, Log: c.log}); err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer func() { _ = c.instance.Stop(context.WithoutCancel(ctx)) }() // does nothing after the point ends
 	if err := c.populate(ctx); err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	c.workers = probe.WatchWorkers(watching, c.log, o.Subject.Name, c.instance.Setup().Processes, c.master)
-	var results []Result
+	report := Report{Unseen: c.instance.Setup().Unseen}
 	reached := true
 	for _, p := range points {
 		began := time.Now()
@@ -114,19 +125,19 @@ func Do(ctx context.Context, o Options) ([]Result, error) {
 			found, err = c.one(ctx, p.check)
 		}
 		if ctx.Err() != nil {
-			return results, context.Cause(ctx)
+			return report, context.Cause(ctx)
 		}
 		reached = reached && (err == nil || !p.essential)
 		result := Result{Point: p.name, What: p.what, OK: err == nil, Found: found, Took: time.Since(began)}
 		if err != nil {
 			result.Found = err.Error()
 		}
-		results = append(results, result)
+		report.Results = append(report.Results, result)
 		if o.Done != nil {
 			o.Done(result)
 		}
 	}
-	return results, nil
+	return report, nil
 }
 
 // one checks one point within the patience.

@@ -120,6 +120,9 @@ func (i *Instance) Launch(ctx context.Context) error {
 	if unapplied := i.setup.Unapplied; len(unapplied) > 0 {
 		i.trouble("the controller has no ConfigMap, so the scenario's keys do not reach it", strings.Join(unapplied, ", "))
 	}
+	for _, unseen := range i.setup.Unseen {
+		i.trouble("not visible of this controller", unseen)
+	}
 	return i.begin(ctx)
 }
 
