@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -123,24 +122,14 @@ func (c *checkup) after(ctx context.Context, change func(context.Context) error,
 		return "", err
 	}
 	took := time.Since(began)
-	c.awaitReload(ctx, before)
+	if err := c.workers.Sample(ctx); err != nil { // the worker that answered is then seen
+		return "", err
+	}
 	how := "without a reload"
 	if n := c.generation() - before; n > 0 {
 		how = "with " + plural.Of(n, "reload")
 	}
 	return fmt.Sprintf("after %s, %s", rounded(took), how), nil
-}
-
-// sampled is how long it may take until workers that have answered are seen.
-const sampled = 300 * time.Millisecond
-
-// awaitReload returns when a newer generation of workers is seen, or would have been.
-func (c *checkup) awaitReload(ctx context.Context, before int) {
-	ctx, cancel := context.WithTimeout(ctx, sampled)
-	defer cancel()
-	_, _ = c.workers.Await(ctx, func(alive []probe.Worker) bool {
-		return slices.ContainsFunc(alive, func(w probe.Worker) bool { return w.Generation > before })
-	})
 }
 
 // generation returns the newest generation of workers.

@@ -188,6 +188,14 @@ func start(role string) (*os.Process, error) {
 func master() error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGUSR2)
+	// As in HAProxy, the master reads the configuration: a worker never serves a later one.
+	text, err := os.ReadFile(os.Getenv("STUB_ROUTES"))
+	if err != nil {
+		return err
+	}
+	if err := os.Setenv("STUB_TEXT", string(text)); err != nil {
+		return err
+	}
 	started, err := start("worker")
 	if err != nil {
 		return err
@@ -210,14 +218,10 @@ func with(name, value string) []string {
 	return append([]string{name + "=" + value}, slices.DeleteFunc(os.Environ(), func(one string) bool { return strings.HasPrefix(one, name+"=") })...)
 }
 
-// worker serves the routes of the file until it is told to end, and drains for a while.
+// worker serves the routes that its master read until it is told to end, and drains for a while.
 func worker() error {
-	text, err := os.ReadFile(os.Getenv("STUB_ROUTES"))
-	if err != nil {
-		return err
-	}
 	var all routes
-	if err := json.Unmarshal(text, &all); err != nil {
+	if err := json.Unmarshal([]byte(os.Getenv("STUB_TEXT")), &all); err != nil {
 		return err
 	}
 	p := &proxy{}

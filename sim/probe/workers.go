@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,7 @@ type Workers struct {
 	pid     int // of the master, 0: not seen yet
 	alive   []Worker
 	changed chan struct{}
+	next    chan struct{} // closed after the next sample; nil if nobody waits for it
 }
 
 // WatchWorkers follows the workers of one subject through /proc until ctx ends, and logs each worker
@@ -87,6 +89,25 @@ func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) (
 	}
 }
 
+// Sample waits for the end of a sample that begins after the call: Alive then has all processes that
+// were workers at the time of the call. It returns an error if ctx or the watch ends before that.
+func (w *Workers) Sample(ctx context.Context) error {
+	w.mu.Lock()
+	if w.next == nil {
+		w.next = make(chan struct{})
+	}
+	next := w.next
+	w.mu.Unlock()
+	select {
+	case <-next:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("sampling workers: %w", context.Cause(ctx))
+	case <-w.done:
+		return errors.New("sampling workers: the watch has ended")
+	}
+}
+
 // Master returns the PID of the master when it was last seen, 0 if it never was.
 func (w *Workers) Master() int {
 	w.mu.Lock()
@@ -103,7 +124,14 @@ func (w *Workers) run(ctx context.Context) {
 	ticker := time.NewTicker(workersEvery)
 	defer ticker.Stop()
 	for {
+		w.mu.Lock()
+		next := w.next
+		w.next = nil
+		w.mu.Unlock()
 		w.sample()
+		if next != nil {
+			close(next)
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

@@ -145,3 +145,17 @@ func hasPID(workers []Worker, pid int) bool {
 	}
 	return false
 }
+
+// A sample that begins after a reload shows the new workers.
+func TestSampleIsNotEarlier(t *testing.T) {
+	n := startNginx(t, "return 200;")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
+	if err := w.Sample(r.ctx); err != nil || len(w.Alive()) == 0 {
+		t.Errorf("%d workers, %v", len(w.Alive()), err)
+	}
+	r.end(w)
+	if err := w.Sample(t.Context()); err == nil {
+		t.Error("Sample after the end returned no error")
+	}
+}
