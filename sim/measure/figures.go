@@ -49,12 +49,12 @@ func Figures() []Figure { return slices.Clone(figures) }
 var figures = []Figure{
 	{
 		Name: "reloads", Unit: "reloads", Kind: Count, Budget: oneMore, Label: "reloads",
-		Doc: "New generations of nginx workers, seen from outside.",
+		Doc: "New generations of workers, seen from outside.",
 		Of:  count(func(s Subject) int { return s.Reloads }),
 	},
 	{
 		Name: "posts.count", Unit: "posts", Kind: Count, Budget: oneMore,
-		Doc:    "Dynamic updates sent to nginx.",
+		Doc:    "Dynamic updates sent to the proxy.",
 		Of:     countIf(postsVisible, func(s Subject) int { return s.Posts.Count }),
 		Unseen: not(postsVisible),
 	},
@@ -193,14 +193,14 @@ var figures = []Figure{
 		Unseen: noCPU,
 	},
 	{
-		Name: "cpu.nginx", Unit: "nginx-cpu-sec", Kind: Time, Budget: within(50 * millisecond), Label: "CPU, nginx",
-		Doc:    "CPU seconds that all nginx processes used in the measured rounds, nginx -t included.",
+		Name: "cpu.nginx", Unit: "nginx-cpu-sec", Kind: Time, Budget: within(50 * millisecond), Label: "CPU, proxy",
+		Doc:    "CPU seconds that all processes of nginx, or of another proxy, used in the measured rounds, nginx -t included.",
 		Of:     seconds(func(s Subject) (time.Duration, int) { return s.CPU.Nginx, 1 }),
 		Unseen: noCPU,
 	},
 	{
 		Name: "memory.peakRSS", Unit: "rss-bytes", Kind: Bytes, Budget: within(mebibyte),
-		Doc:    "Peak resident memory of all nginx processes.",
+		Doc:    "Peak resident memory of all processes of nginx, or of another proxy.",
 		Of:     func(s Subject) (float64, bool) { return float64(s.Memory.PeakRSS), s.Memory.PeakRSS > 0 },
 		Unseen: func(s Subject) bool { return s.Memory.PeakRSS == 0 }, With: []string{"memory.startRSS", "memory.endRSS", "memory.growth"},
 	},

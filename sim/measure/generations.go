@@ -92,19 +92,24 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 		return
 	}
 	m.counted.Exited++
+	crash := crashed(w.Exit) && !(known.draining != none && w.Exit.Signal == finish)
 	switch {
 	case w.Exit == nil:
 		m.counted.Untold++
-	case crashed(w.Exit):
+	case crash:
 		m.counted.Crashed++
 	}
 	switch {
 	case known.draining != none:
 		m.drained.add(at - known.draining)
-	case known.of.number < m.newest[known.of.master] && !crashed(w.Exit):
+	case known.of.number < m.newest[known.of.master] && !crash:
 		m.drained.add(0) // it had nothing to finish, and was gone before the next sample
 	}
 }
+
+// finish is the signal by which each newer process of HAProxy tells the older ones to finish. One that
+// gets it in its last moment ends by it.
+const finish = "SIGUSR1"
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 

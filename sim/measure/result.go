@@ -198,7 +198,7 @@ type Workers struct {
 	Most        int       `json:"most"`              // most workers alive at once
 	Replaced    int       `json:"replaced"`          // workers present at the beginning that were gone at the end
 	Exited      int       `json:"exited"`            // workers that ended
-	Crashed     int       `json:"crashed"`           // of those, by a signal or with a code other than 0
+	Crashed     int       `json:"crashed"`           // of those, by a signal or with a code other than 0; not by SIGUSR1 while draining, which tells HAProxy's to finish
 	Untold      int       `json:"untold"`            // of those, the exit status is unknown
 	Draining    int       `json:"draining"`          // workers that drained when the last round ended
 	Drained     Durations `json:"drained"`           // time from the moment a worker was told to finish until it was gone
@@ -230,8 +230,8 @@ type Held struct {
 	Pods    int `json:"pods"`
 }
 
-// Memory is in bytes, summed over all nginx processes of the subject. RSS counts shared pages in
-// each process; PSS divides them among the processes.
+// Memory is in bytes, summed over all processes of the subject's nginx, or of another proxy. RSS
+// counts shared pages in each process; PSS divides them among the processes.
 type Memory struct {
 	PeakRSS  int64   `json:"peakRSS"` // over the rounds
 	PeakPSS  int64   `json:"peakPSS,omitempty"`
@@ -262,6 +262,6 @@ type Trend struct {
 
 // CPU is the CPU time used in the rounds.
 type CPU struct {
-	Nginx      time.Duration `json:"nginx"` // all nginx processes, nginx -t included
+	Nginx      time.Duration `json:"nginx"` // all processes of nginx, or of another proxy; nginx -t included
 	Controller time.Duration `json:"controller"`
 }

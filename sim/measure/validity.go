@@ -115,7 +115,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(r.Unexplained > 0, "%s failed for unknown causes", plural.Of(r.Unexplained, "request"))
 	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is acceptable", 100*stolen, 100*MaxStolen)
 	void(m.samples == 0 && s.Measured >= longEnough, "there is no record of how busy the host was")
-	void(m.workers == 0, "no nginx worker was seen")
+	void(m.workers == 0, "no worker was seen")
 	for _, f := range s.Struck {
 		void(f.Missed > 0, "the fault %s struck no %s in %d of %s, although the subject was running", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
 		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))

@@ -12,7 +12,7 @@ func (u *Usage) addFiles(s *event.Usage, pids []int) {
 	for _, pid := range pids {
 		n, err := descriptorsOf(pid)
 		if err != nil {
-			u.fileTrouble.report("nginx's open files are not counted", err)
+			u.fileTrouble.report("the proxy's open files are not counted", err)
 			s.NginxFiles = 0
 			break
 		}

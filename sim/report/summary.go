@@ -25,7 +25,7 @@ type row struct {
 var rows = withFigures([]row{
 	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and their results.", changes},
 	figure("reloads"),
-	{"POSTs", "Dynamic updates that the controller sent to nginx, and their size.", posts},
+	{"POSTs", "Dynamic updates that the controller sent to its proxy, and their size.", posts},
 	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.",
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.",
@@ -43,7 +43,7 @@ var rows = withFigures([]row{
 	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", stale},
 	figure("workers.alive"),
 	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", drainTimes},
-	{"peak memory, all nginx processes", "Resident memory, summed over all processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
+	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
 	{"run is valid", "Whether the run says anything about the subject.", validityLines},
