@@ -1,0 +1,142 @@
+package adapters_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"windtunnel.dev/adapters/adapterstest"
+	"windtunnel.dev/internal/thirdparty"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/trial"
+)
+
+func TestMain(m *testing.M) {
+	adapterstest.Main()
+	os.Exit(m.Run())
+}
+
+// A stub that answers the requests itself, as Traefik and Envoy do.
+func TestSingleProcess(t *testing.T) {
+	checkSingle(t, rollingUpdate(t, testAdapter(t, "single"), self(t), ""))
+}
+
+func TestTraefik(t *testing.T) {
+	traefik := thirdparty.Program(t, "traefik")
+	for _, adapter := range []string{"traefik", "traefik-ingress"} {
+		t.Run(adapter, func(t *testing.T) { checkSingle(t, rollingUpdate(t, adapter, traefik, "")) })
+	}
+}
+
+// A stub of haproxy -W: its master executes itself anew on each reload.
+func TestForkedProcesses(t *testing.T) {
+	checkForked(t, rollingUpdate(t, testAdapter(t, "forked"), self(t), self(t)))
+}
+
+func TestHAProxy(t *testing.T) {
+	checkForked(t, rollingUpdate(t, testAdapter(t, "forked"), self(t), thirdparty.Program(t, "haproxy")))
+}
+
+// rollingUpdate replaces pods under traffic, and returns what was measured. nginx is the proxy of the
+// controller, "" if it has none of its own.
+func rollingUpdate(t *testing.T, adapter, controller, nginx string) measure.Subject {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a scenario; not run with -short")
+	}
+	file := filepath.Join(t.TempDir(), "rolling-update.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: rolling-update}
+spec:
+  subjects: [{name: other, adapter: %q, controller: %q, nginx: %q}]
+  settle: 20s
+  population: {services: 5, pods: 3, ingresses: 5}
+  traffic: [{lane: http, rate: 20/s}]
+  timeline: [{at: 0s, churn: rolling-update, rate: 2/s, for: 4s, drain: 5s}]
+`, adapter, controller, nginx), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Load(file, scenario.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: s, Seed: 1, Driver: local.Driver{}, Dir: filepath.Join(t.TempDir(), "run")})
+	if ended.Err != nil || ended.Cut != nil {
+		t.Fatal(ended.Err, ended.Cut)
+	}
+	t.Log(ended.Outcome, ended.Note()) // a slow machine makes the run void; what is checked does not depend on that
+	return ended.Measured.Result.Subjects[0]
+}
+
+// check checks what holds for all subjects that serve every change.
+func check(t *testing.T, s measure.Subject) {
+	t.Helper()
+	t.Logf("converged within %v (p50 %v), %d reloads, %d of %d requests failed, memory %d MiB, CPU %v",
+		s.Converge.Last.Max, s.Converge.Last.P50, s.Reloads, s.Requests.Failed, s.Requests.Sent, s.Memory.PeakRSS>>20, s.CPU)
+	if s.Changes.Made != 8 || s.Changes.Converged+s.Changes.Superseded != 8 || s.Converge.Last.N == 0 {
+		t.Errorf("changes: %+v", s.Changes)
+	}
+	if s.Requests.Sent == 0 || s.Requests.Unexplained > 0 {
+		t.Errorf("requests: %+v", s.Requests)
+	}
+	if len(s.Trouble) > 0 {
+		t.Errorf("trouble: %q", s.Trouble)
+	}
+	if s.Posts.Visible {
+		t.Error("POSTs are reported, but nobody told of any")
+	}
+	if s.Probe.Unreached > 0 || s.Memory.PeakRSS == 0 || s.CPU.Nginx == 0 {
+		t.Errorf("the proxy's processes are not seen: %+v, %+v, %+v", s.Probe, s.Memory, s.CPU)
+	}
+}
+
+// checkSingle checks a subject that is one process.
+func checkSingle(t *testing.T, s measure.Subject) {
+	t.Helper()
+	check(t, s)
+	if s.Reloads != 0 || s.Workers.Generations != 1 || s.Workers.Most != 1 || s.Workers.Exited != 0 {
+		t.Errorf("%d reloads, workers %+v", s.Reloads, s.Workers)
+	}
+	if s.CPU.Controller != 0 {
+		t.Errorf("the controller counts twice: %+v", s.CPU)
+	}
+}
+
+// checkForked checks a subject each of whose reloads starts a process, and whose log tells of reloads.
+func checkForked(t *testing.T, s measure.Subject) {
+	t.Helper()
+	check(t, s)
+	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 || s.Workers.Crashed != 0 {
+		t.Errorf("%d reloads, workers %+v", s.Reloads, s.Workers)
+	}
+	if s.Syncs.Count < s.Reloads { // reloads close to each other are one
+		t.Errorf("the log tells of %d reloads, but %d were seen", s.Syncs.Count, s.Reloads)
+	}
+	if s.Workers.Exited+s.Workers.Draining != s.Reloads {
+		t.Errorf("%d reloads, and %d processes finished or finish", s.Reloads, s.Workers.Exited+s.Workers.Draining)
+	}
+}
+
+// self returns the path of this test binary, which is the controller of testdata.
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func testAdapter(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs("testdata/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
