@@ -225,7 +225,7 @@ func TestOnlyAdaptersKnowProducts(t *testing.T) {
 }
 
 // forTests lists the packages that only tests may import.
-var forTests = []string{"internal/golden", "internal/nginxtest", "internal/parallel", "internal/tcptest"}
+var forTests = []string{"adapters/adapterstest", "internal/golden", "internal/nginxtest", "internal/parallel", "internal/tcptest", "internal/thirdparty"}
 
 func TestOnlyTestsImportTestPackages(t *testing.T) {
 	for _, p := range packages(t) {

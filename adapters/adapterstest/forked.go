@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strconv"
 	"syscall"
+
+	"windtunnel.dev/internal/command"
 )
 
 // stubConf is what the stub of haproxy reads of its configuration, in the first line.
@@ -88,16 +89,16 @@ func startWorker(listener *os.File, path string) (int, error) {
 		return 0, err
 	}
 	defer ready.Close()
-	command := exec.Command(os.Args[0], worker, path)
-	command.Stderr, command.ExtraFiles = os.Stderr, []*os.File{listener, theirs}
-	if err := command.Start(); err != nil {
+	child := command.New(context.Background(), os.Args[0], worker, path)
+	child.Stderr, child.ExtraFiles = os.Stderr, []*os.File{listener, theirs}
+	if err := child.Start(); err != nil {
 		return 0, err
 	}
 	theirs.Close()
 	if _, err := ready.Read(make([]byte, 1)); err != nil {
 		return 0, fmt.Errorf("the worker does not serve: %w", err)
 	}
-	return command.Process.Pid, nil
+	return child.Process.Pid, nil
 }
 
 // reap collects children that have ended, also those of earlier executions.

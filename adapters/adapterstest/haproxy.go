@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"reflect"
 	"syscall"
 	"time"
+
+	"windtunnel.dev/internal/command"
 )
 
 // runForked is a controller that writes the configuration of a haproxy, starts it with -W, and reloads
@@ -28,9 +29,9 @@ func runForked(ctx context.Context, args []string) error {
 	signal.Ignore(syscall.SIGUSR2) // the proxy inherits this: it loses an early signal, and does not die of it
 	h := &haproxy{program: *proxy, address: *address, directory: *directory}
 	err := follow(ctx, *kubeconfig, func(routes []Route) error { return h.apply(ctx, routes) })
-	if h.command != nil {
-		_ = h.command.Process.Signal(syscall.SIGTERM)
-		_ = h.command.Wait()
+	if h.process != nil {
+		_ = h.process.Signal(syscall.SIGTERM)
+		_, _ = h.process.Wait()
 	}
 	return err
 }
@@ -39,22 +40,22 @@ func runForked(ctx context.Context, args []string) error {
 type haproxy struct {
 	program, address, directory string
 
-	command *exec.Cmd // nil until the first routes are known
+	process *os.Process // nil until the first routes are known
 	applied []Route
 	version int // of the configuration
 }
 
 // The times of a reload.
 const (
-	askEvery    = 10 * time.Millisecond  // whether the new configuration is served
-	signalEvery = 500 * time.Millisecond // a proxy that is about to start loses a signal
-	reloadTime  = time.Minute            // at most
+	askEvery    = 10 * time.Millisecond // whether the new configuration is served
+	signalEvery = 3 * time.Second       // a proxy that is about to start loses a signal
+	reloadTime  = time.Minute           // at most
 )
 
 // apply starts the proxy or, if something has changed, reloads it. It returns when the proxy serves the
 // routes.
 func (h *haproxy) apply(ctx context.Context, routes []Route) error {
-	if h.command != nil && reflect.DeepEqual(routes, h.applied) {
+	if h.process != nil && reflect.DeepEqual(routes, h.applied) {
 		return nil
 	}
 	h.applied = routes
@@ -66,15 +67,16 @@ func (h *haproxy) apply(ctx context.Context, routes []Route) error {
 	if err := os.Rename(path+".next", path); err != nil {
 		return err
 	}
-	if h.command == nil {
-		h.command = exec.Command(h.program, master, "-db", "-f", path)
-		h.command.Stdout, h.command.Stderr = os.Stdout, os.Stderr
-		if err := h.command.Start(); err != nil {
+	if h.process == nil {
+		proxy := command.New(context.WithoutCancel(ctx), h.program, master, "-db", "-f", path)
+		proxy.Stdout, proxy.Stderr = os.Stdout, os.Stderr
+		if err := proxy.Start(); err != nil {
 			return err
 		}
+		h.process = proxy.Process
 		return h.await(ctx, func() error { return nil })
 	}
-	err := h.await(ctx, func() error { return h.command.Process.Signal(syscall.SIGUSR2) })
+	err := h.await(ctx, func() error { return h.process.Signal(syscall.SIGUSR2) })
 	fmt.Fprintln(os.Stderr, "stub: haproxy reloaded")
 	return err
 }

@@ -1,0 +1,70 @@
+package adapters_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/internal/thirdparty"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/run"
+	"windtunnel.dev/sim/checkup"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/subject"
+)
+
+// Behaviour cases run on controllers that are not nginx, and see whether they reload.
+func TestCases(t *testing.T) {
+	t.Run("single", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: testAdapter(t, "single"), Controller: self(t)}, false)
+	})
+	t.Run("forked", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: testAdapter(t, "forked"), Controller: self(t), Nginx: self(t)}, true)
+	})
+	t.Run("traefik", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: "traefik", Controller: thirdparty.Program(t, "traefik")}, false)
+	})
+}
+
+func runCase(t *testing.T, s subject.Subject, reload bool) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a controller; not run with -short")
+	}
+	t.Parallel()
+	text, err := os.ReadFile("testdata/case.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := behave.Parse("case.yaml", []byte(strings.ReplaceAll(string(text), "<reload>", strconv.FormatBool(reload))), behave.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Name = "subject"
+	results, err := run.Do(t.Context(), run.Options{Cases: []*behave.Case{c}, Driver: local.Driver{}, Subject: s, Dir: t.TempDir(), Installations: 1})
+	if err != nil || results[0].Outcome != behave.Passed {
+		t.Errorf("%v: %+v", err, results)
+	}
+}
+
+// The adapters of Traefik let the harness see all that a run needs.
+func TestTraefikIsSeen(t *testing.T) {
+	traefik := thirdparty.Program(t, "traefik")
+	for _, adapter := range []string{"traefik", "traefik-ingress"} {
+		t.Run(adapter, func(t *testing.T) {
+			t.Parallel()
+			report, err := checkup.Do(t.Context(), checkup.Options{
+				Driver: local.Driver{}, Subject: subject.Subject{Name: "subject", Adapter: adapter, Controller: traefik}, Dir: t.TempDir(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, result := range report.Results {
+				if !result.OK {
+					t.Errorf("%+v", result)
+				}
+			}
+		})
+	}
+}
