@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -205,20 +204,5 @@ func loadCases(paths []string) ([]*behave.Case, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no case in %s", strings.Join(paths, ", "))
 	}
-	return all, repeatedNames(all)
-}
-
-// repeatedNames returns an error if two cases have the same name: it names their results, and their
-// objects in the cluster.
-func repeatedNames(cases []*behave.Case) error {
-	files := map[string]string{}
-	var wrong []error
-	for _, c := range cases {
-		namespace := caserun.Namespace(c)
-		if before, taken := files[namespace]; taken {
-			wrong = append(wrong, fmt.Errorf("%s: the name %s is too close to that of %s: both have the namespace %s", c.File, c.Name, filepath.ToSlash(before), namespace))
-		}
-		files[namespace] = c.File
-	}
-	return errors.Join(wrong...)
+	return all, caserun.Repeated(all)
 }

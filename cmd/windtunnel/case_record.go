@@ -12,23 +12,19 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/internal/plural"
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
+	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/judge"
-	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/report"
 )
 
 // caseRecordOptions contains the flags of case record.
 type caseRecordOptions struct {
 	out       string
-	class     string
-	configMap string
+	manifests manifestFlags
 	subject   caseSubject
 	format    format
 }
@@ -59,20 +55,10 @@ be asked, 3 some cases could not be recorded (their lines say why), 130 interrup
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "the folder for the cases (required)")
-	flags.StringVar(&o.class, "ingress-class", "nginx", "the class to record; ingresses without a class are recorded as well")
-	flags.StringVar(&o.configMap, "configmap", "ingress-nginx/ingress-nginx-controller", "namespace/name of the controller's ConfigMap, if it is among the manifests")
+	o.manifests.add(flags)
 	o.subject.add(command)
 	o.format.add(command)
 	return command
-}
-
-// caseFlags are the flags that say what manifests mean, so that recorded cases have them, too.
-var caseFlags = []string{"annotations-prefix", "disable-catch-all", "disable-svc-external-name", "enable-ssl-passthrough"}
-
-// objectFlags are flags of the controller that name objects, which cases have under other names.
-var objectFlags = []string{
-	"configmap", "tcp-services-configmap", "udp-services-configmap", "default-backend-service", "default-ssl-certificate", "publish-service",
-	"watch-namespace", "watch-namespace-selector",
 }
 
 // recordedCase is a case in the summary of a recording.
@@ -103,8 +89,11 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 	if err := o.createFolder(); err != nil {
 		return err
 	}
-	asked, err := o.readable(derived.Cases)
+	recording, err := derive.NewRecording(derived.Cases, o.folder(), knownCaseNames())
 	if err != nil {
+		return err
+	}
+	if err := caserun.Repeated(recording.Asked()); err != nil {
 		return err
 	}
 	logs, err := os.MkdirTemp("", "windtunnel-record-")
@@ -112,20 +101,14 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 		return err
 	}
 	began := time.Now()
-	recorded := map[string]*behave.Case{}
-	byName := map[string]*derive.Case{}
-	for _, c := range derived.Cases {
-		byName[o.nameOf(c)] = c
-	}
-	target := o.subject.target(d, asked)
-	target.Dir = logs
-	target.Recorded = func(c *behave.Case, records []behave.Record) { recorded[c.Name] = byName[c.Name].Complete(records) }
+	target := o.subject.target(d, recording.Asked())
+	target.Dir, target.Recorded = logs, recording.Add
 	results, runErr := target.do(ctx, stderr, func(behave.Result) {})
 	summary := caseRecording{Subject: o.subject.name(), Took: time.Since(began), NotAsked: derived.Omissions}
 	lost := 0
 	for n, c := range derived.Cases {
 		one := recordedCase{Case: c.Name, Questions: len(c.Steps)}
-		if complete := recorded[asked[n].Name]; complete != nil {
+		if complete := recording.Case(n); complete != nil {
 			one.File = filepath.Join(o.out, c.Name+".yaml")
 			if err := writeCase(one.File, complete); err != nil {
 				return err
@@ -164,52 +147,15 @@ func (o caseRecordOptions) derive(paths []string, stdin io.Reader) (derive.Deriv
 	if o.out == "" {
 		return derive.Derived{}, errors.New("--out is missing: name a folder for the cases")
 	}
-	namespace, name, err := cache.SplitMetaNamespaceKey(o.configMap)
-	if err != nil || namespace == "" {
-		return derive.Derived{}, fmt.Errorf("--configmap=%s: want namespace/name", o.configMap)
-	}
-	for _, flag := range objectFlags {
-		if _, given := o.subject.flags[flag]; given {
-			return derive.Derived{}, fmt.Errorf("--flag %s: it names an object, and cases have objects of their own; leave it out", flag)
-		}
+	flags, err := derive.Flags(o.subject.flags)
+	if err != nil {
+		return derive.Derived{}, fmt.Errorf("--%w", err)
 	}
 	manifests, err := readManifests(paths, stdin)
 	if err != nil {
 		return derive.Derived{}, err
 	}
-	flags := map[string]string{}
-	for _, flag := range caseFlags {
-		if value, given := o.subject.flags[flag]; given {
-			flags[flag] = value
-		}
-	}
-	derived := derive.Of(manifests, derive.Options{
-		Class: o.class, ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: flags, Known: knownCaseNames(),
-	})
-	if len(derived.Cases) == 0 {
-		return derived, fmt.Errorf("no ingress of the class %s in %s", o.class, strings.Join(paths, ", "))
-	}
-	return derived, nil
-}
-
-// readManifests reads files and folders; - is standard input.
-func readManifests(paths []string, stdin io.Reader) ([]manifest.Manifest, error) {
-	var all []manifest.Manifest
-	var wrong []error
-	for _, path := range paths {
-		var found []manifest.Manifest
-		var err error
-		if path == "-" {
-			var text []byte
-			if text, err = readfile.All(stdin, manifest.Largest); err == nil {
-				found, err = manifest.Parse("<stdin>", text)
-			}
-		} else {
-			found, err = manifest.Load(path)
-		}
-		all, wrong = append(all, found...), append(wrong, err)
-	}
-	return all, errors.Join(wrong...)
+	return o.manifests.derive(manifests, flags, paths)
 }
 
 // createFolder makes the folder for the cases. One that has cases already is an error.
@@ -220,44 +166,21 @@ func (o caseRecordOptions) createFolder() error {
 	return os.MkdirAll(o.out, 0o755)
 }
 
-// nameOf is the name that the case has in its file.
-func (o caseRecordOptions) nameOf(c *derive.Case) string {
+// folder is the name of the folder, which the names of the cases begin with.
+func (o caseRecordOptions) folder() string {
 	folder, err := filepath.Abs(o.out)
 	if err != nil {
 		folder = o.out
 	}
-	return filepath.Base(folder) + "/" + c.Name
+	return filepath.Base(folder)
 }
-
-// readable returns the cases as they are read from their files. That they are valid is our part: an
-// error is a bug.
-func (o caseRecordOptions) readable(cases []*derive.Case) ([]*behave.Case, error) {
-	known := knownCaseNames()
-	var all []*behave.Case
-	for _, c := range cases {
-		text, err := c.Placeholder().Marshal()
-		if err != nil {
-			return nil, err
-		}
-		one, err := behave.Parse(c.Name+".yaml", text, known)
-		if err != nil {
-			return nil, fmt.Errorf("the case that was derived is not valid, which is a bug of windtunnel: %w", err)
-		}
-		one.Name = o.nameOf(c)
-		all = append(all, one)
-	}
-	return all, repeatedNames(all)
-}
-
-// recordedHead is the comment at the beginning of recorded cases.
-const recordedHead = "# Recorded by windtunnel case record: what a controller answered, not what ingress-nginx promises.\n"
 
 func writeCase(path string, c *behave.Case) error {
-	text, err := c.Marshal()
+	text, err := derive.File(c)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append([]byte(recordedHead), text...), 0o644)
+	return os.WriteFile(path, text, 0o644)
 }
 
 func (o caseRecordOptions) print(out io.Writer, s caseRecording) error {

@@ -55,6 +55,11 @@ func (s *caseSubject) open() (driver.Driver, error) {
 		}
 		s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: parsed}})[0]
 	}
+	return s.openGiven()
+}
+
+// openGiven returns the driver for the subject that was read already.
+func (s *caseSubject) openGiven() (driver.Driver, error) {
 	s.driver.unbundled = s.given.Controller != subject.Bundled
 	d, err := s.driver.open()
 	if err != nil {

@@ -3,6 +3,7 @@ package derive
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ type ingress struct {
 	key
 	spec   networkingv1.IngressSpec
 	annots map[string]string // known ones of the controller, without prefix
+	all    map[string]bool   // the names of those that are not known as well
 }
 
 // on reports whether an annotation is true.
@@ -58,6 +60,32 @@ func (i *ingress) value(names ...string) string {
 	return ""
 }
 
+// described returns the ingress for readers.
+func (i *ingress) described() Ingress {
+	made := Ingress{Object: i.object(), Annotations: slices.Sorted(maps.Keys(i.all))}
+	add := func(all *[]string, name string) {
+		if name != "" && !slices.Contains(*all, name) {
+			*all = append(*all, name)
+		}
+	}
+	routes := func(to *networkingv1.IngressBackend) {
+		if to != nil && to.Service != nil {
+			add(&made.Services, i.Namespace+"/"+to.Service.Name)
+		}
+	}
+	routes(i.spec.DefaultBackend)
+	for _, rule := range i.spec.Rules {
+		add(&made.Hosts, rule.Host)
+		if rule.HTTP == nil {
+			continue
+		}
+		for n := range rule.HTTP.Paths {
+			routes(&rule.HTTP.Paths[n].Backend)
+		}
+	}
+	return made
+}
+
 // object is the ingress as omissions name it.
 func (i *ingress) object() string { return i.key.String() }
 
@@ -74,9 +102,8 @@ func read(manifests []manifest.Manifest, o Options, notes *notes) *cluster {
 		case "Ingress.networking.k8s.io":
 			var object networkingv1.Ingress
 			if convert(m.Object, &object, notes) && c.serves(&object, o, notes) {
-				c.ingresses = append(c.ingresses, &ingress{
-					key: at, spec: object.Spec, annots: annotationsOf(&object, o, notes),
-				})
+				known, all := annotationsOf(&object, o, notes)
+				c.ingresses = append(c.ingresses, &ingress{key: at, spec: object.Spec, annots: known, all: all})
 			}
 		case "Service":
 			if object := new(corev1.Service); convert(m.Object, object, notes) {
@@ -125,22 +152,25 @@ func (c *cluster) serves(i *networkingv1.Ingress, o Options, notes *notes) bool 
 	return true
 }
 
-// annotationsOf returns the controller's annotations of an ingress, without their prefix. Empty ones
-// have no effect.
-func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) map[string]string {
+// annotationsOf returns the controller's annotations of an ingress, without their prefix: those that
+// are known, and the names of all. Empty ones have no effect.
+func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[string]string, all map[string]bool) {
 	prefix := cmp.Or(o.Flags["annotations-prefix"], defaultPrefix) + "/"
-	known := map[string]string{}
+	known, all = map[string]string{}, map[string]bool{}
 	for full, value := range i.Annotations {
 		name, ours := strings.CutPrefix(full, prefix)
+		if !ours || value == "" {
+			continue
+		}
+		all[name] = true
 		switch {
-		case !ours || value == "":
 		case o.Known.Annotations != nil && !slices.Contains(o.Known.Annotations, defaultPrefix+"/"+name):
 			notes.add("annotation/"+name, "left out: the bundled controller does not know it", cmp.Or(i.Namespace, defaultNamespace)+"/"+i.Name)
 		default:
 			known[name] = value
 		}
 	}
-	return known
+	return known, all
 }
 
 // components divides the ingresses into groups without a host in common: what an ingress does can

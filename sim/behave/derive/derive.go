@@ -42,7 +42,18 @@ type Omission struct {
 // Case is a case whose steps expect nothing yet, and what is worth recording of each.
 type Case struct {
 	behave.Case
-	looks []look // one for each step
+	Ingresses []Ingress // that the case is about
+	looks     []look    // one for each step
+}
+
+// Ingress is an ingress that a case is about.
+type Ingress struct {
+	Object string // namespace/name
+	// Annotations are those of the controller that it has, without their prefix, sorted, known to the
+	// bundled controller or not.
+	Annotations []string
+	Hosts       []string // of its rules; empty: all others
+	Services    []string // that it routes to, as namespace/name
 }
 
 // Of derives cases from manifests: one for each group of ingresses that have hosts in common.
@@ -56,6 +67,9 @@ func Of(manifests []manifest.Manifest, o Options) Derived {
 		if !slices.ContainsFunc(made.Steps, func(s behave.Step) bool { return s.Request.Request != "" }) {
 			notes.add("Ingress", "not asked: there is nothing that a client can ask for", members[0].object())
 			continue
+		}
+		for _, i := range members {
+			made.Ingresses = append(made.Ingresses, i.described())
 		}
 		derived.Cases = append(derived.Cases, made)
 	}

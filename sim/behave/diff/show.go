@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,47 +19,6 @@ import (
 // shown is how many differences of an effect a terminal shows. The other formats have all.
 const shown = 20
 
-// group is the differences of one effect.
-type group struct {
-	Effect Effect
-	Alike  []alike
-	Steps  int
-}
-
-// alike are the steps that differ in the same way.
-type alike struct {
-	Difference          // the first
-	Others     []string // the steps of the others, with their places
-}
-
-// join returns the difference of which d only repeats the values and the causes, or nil.
-func (g *group) join(d Difference) *alike {
-	for n := range g.Alike {
-		if one := &g.Alike[n]; slices.Equal(one.Values, d.Values) && slices.Equal(one.Causes, d.Causes) {
-			return one
-		}
-	}
-	return nil
-}
-
-// groups returns the differences by effect, the worst first.
-func (d Document) groups() []group {
-	var all []group
-	for _, one := range d.Differences {
-		if n := len(all); n == 0 || all[n-1].Effect != one.Effect {
-			all = append(all, group{Effect: one.Effect})
-		}
-		last := &all[len(all)-1]
-		last.Steps++
-		if same := last.join(one); same != nil {
-			same.Others = append(same.Others, fmt.Sprintf("%s:%d: %s", one.File, one.Line, one.Step))
-		} else {
-			last.Alike = append(last.Alike, alike{Difference: one})
-		}
-	}
-	return all
-}
-
 // headline returns the result in words.
 func (d Document) headline() string {
 	differ := map[string]bool{}
@@ -73,8 +31,8 @@ func (d Document) headline() string {
 	return fmt.Sprintf("%s in %d of %s", plural.Of(len(d.Differences), "difference"), len(differ), plural.Of(d.Cases, "case"))
 }
 
-// cause returns the causes in one text.
-func (d Difference) cause() string {
+// Cause returns the causes in one text.
+func (d Difference) Cause() string {
 	if len(d.Causes) == 0 {
 		return "no annotation, but what the controller does by default"
 	}
@@ -86,7 +44,7 @@ func Text(w io.Writer, d Document) error {
 	var out strings.Builder
 	paint := report.Painter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	for _, g := range d.groups() {
+	for _, g := range Groups(d.Differences) {
 		line("%s", paint(text.Bold, fmt.Sprintf("%s (%d)", g.Effect.Title(), g.Steps)))
 		for n, one := range g.Alike {
 			if n == shown {
@@ -97,7 +55,7 @@ func Text(w io.Writer, d Document) error {
 			if len(one.Others) > 0 {
 				line("    and %s", plural.Of(len(one.Others), "other step"))
 			}
-			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.cause())))
+			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.Cause())))
 			for _, v := range one.Values {
 				line("    %s: %s → %s", report.PlainLine(v.What), report.PlainLine(v.A), report.PlainLine(v.B))
 			}
@@ -132,12 +90,12 @@ func JSON(w io.Writer, d Document) error {
 // Markdown writes the differences for a pull request.
 func Markdown(w io.Writer, d Document) error {
 	parts := []string{"### " + markdown.Text(d.headline())}
-	for _, g := range d.groups() {
+	for _, g := range Groups(d.Differences) {
 		t := table.NewWriter()
 		t.AppendHeader(table.Row{"step", "cause", "what", "A", "B"})
 		for _, one := range g.Alike {
 			for _, v := range one.Values {
-				t.AppendRow(table.Row{markdown.Code(one.Step) + also(len(one.Others)), markdown.Text(one.cause()), markdown.Text(v.What), markdown.Code(v.A), markdown.Code(v.B)})
+				t.AppendRow(table.Row{markdown.Code(one.Step) + also(len(one.Others)), markdown.Text(one.Cause()), markdown.Text(v.What), markdown.Code(v.A), markdown.Code(v.B)})
 			}
 		}
 		parts = append(parts, fmt.Sprintf("**%s** (%d)", g.Effect.Title(), g.Steps), t.RenderMarkdown())
@@ -166,12 +124,12 @@ func also(n int) string {
 var pageFile embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"style": report.Style, "plural": plural.Of, "cause": Difference.cause,
+	"style": report.Style, "plural": plural.Of, "cause": Difference.Cause,
 }).ParseFS(pageFile, "page.html"))
 
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, d Document) error {
-	if err := page.Execute(w, map[string]any{"Document": d, "Groups": d.groups(), "Headline": d.headline()}); err != nil {
+	if err := page.Execute(w, map[string]any{"Document": d, "Groups": Groups(d.Differences), "Headline": d.headline()}); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil

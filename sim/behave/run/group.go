@@ -2,8 +2,10 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -207,4 +209,19 @@ func Namespace(c *behave.Case) string {
 		}
 		return '-'
 	}, strings.ToLower(c.Name)), "case")
+}
+
+// Repeated returns an error if two cases have the same name: it names their results, and their objects
+// in the cluster.
+func Repeated(cases []*behave.Case) error {
+	files := map[string]string{}
+	var wrong []error
+	for _, c := range cases {
+		namespace := Namespace(c)
+		if before, taken := files[namespace]; taken {
+			wrong = append(wrong, fmt.Errorf("%s: the name %s is too close to that of %s: both have the namespace %s", c.File, c.Name, filepath.ToSlash(before), namespace))
+		}
+		files[namespace] = c.File
+	}
+	return errors.Join(wrong...)
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/manifest"
+)
+
+// manifestFlags are the flags that say what a user's manifests belong to.
+type manifestFlags struct {
+	class     string
+	configMap string
+}
+
+func (f *manifestFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.class, "ingress-class", "nginx", "the class of the ingresses to ask about; those without a class are asked as well")
+	flags.StringVar(&f.configMap, "configmap", "ingress-nginx/ingress-nginx-controller", "namespace/name of the controller's ConfigMap, if it is among the manifests")
+}
+
+// derive derives questions from manifests, which are at paths. controller are the flags of the
+// controller that say what manifests mean.
+func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string) (derive.Derived, error) {
+	namespace, name, err := cache.SplitMetaNamespaceKey(f.configMap)
+	if err != nil || namespace == "" {
+		return derive.Derived{}, fmt.Errorf("--configmap=%s: want namespace/name", f.configMap)
+	}
+	derived := derive.Of(manifests, derive.Options{
+		Class: f.class, ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: controller, Known: knownCaseNames(),
+	})
+	if len(derived.Cases) == 0 {
+		return derived, fmt.Errorf("no ingress of the class %s in %s", f.class, strings.Join(paths, ", "))
+	}
+	return derived, nil
+}
+
+// readManifests reads files and folders; - is standard input.
+func readManifests(paths []string, stdin io.Reader) ([]manifest.Manifest, error) {
+	var all []manifest.Manifest
+	var wrong []error
+	for _, path := range paths {
+		var found []manifest.Manifest
+		var err error
+		if path == "-" {
+			var text []byte
+			if text, err = readfile.All(stdin, manifest.Largest); err == nil {
+				found, err = manifest.Parse("<stdin>", text)
+			}
+		} else {
+			found, err = manifest.Load(path)
+		}
+		all, wrong = append(all, found...), append(wrong, err)
+	}
+	return all, errors.Join(wrong...)
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/migrate"
+	migratereport "windtunnel.dev/sim/migrate/report"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+)
+
+// migrateOptions contains the flags of migrate.
+type migrateOptions struct {
+	from          string
+	to            []string
+	out           string
+	manifests     manifestFlags
+	installations int
+	skipCosts     bool
+	length        time.Duration
+	driver        driverFlags
+	format        format
+}
+
+func migrateCommand() *cobra.Command {
+	var o migrateOptions
+	command := &cobra.Command{
+		Use:   "migrate MANIFESTS… --to CONTROLLER…",
+		Short: "Say what changes for your clients if you leave a controller for another",
+		Long: `Say what changes for your clients if you leave a controller for another.
+
+MANIFESTS are files, folders, or - for standard input, as of case record: the ingresses
+with their services, ConfigMaps and Secrets. Questions follow from the ingresses. They are
+asked of the controller that you leave (--from), and then of each that you may move to
+(--to), with simulated pods in place of yours. The report says which hosts, paths and
+annotations are answered otherwise, first what is worst for clients; each with the request,
+both answers and the cause. Then rolling updates and new hosts are made on all of them in
+turns, with a generated population of the same size, to measure what changes cost.
+Writes a folder with the report (migrate.html, migrate.md, migrate.json), the recorded
+cases, and the runs that measured costs.
+Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or nothing could
+be asked, 3 none differs, but some could not be compared, or a measurement is void or
+failed (the report says why), 130 interrupted.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.migrate(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.from, "from", "ingress-nginx", "the controller that you leave, as --to; ingress-nginx is the bundled one, which behaves alike except for docs/compat.md")
+	flags.StringArrayVar(&o.to, "to", nil, "a controller that you may move to (required, several are allowed): "+subjectUsage)
+	flags.StringVarP(&o.out, "out", "o", "", "folder for the report (default runs/migrate-TIME)")
+	flags.BoolVar(&o.skipCosts, "skip-costs", false, "compare answers only, and do not measure what changes cost")
+	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that are asked at the same time")
+	addLength(flags, &o.length)
+	o.manifests.add(flags)
+	o.driver.add(command)
+	o.driver.addController(flags)
+	o.format.add(command, markdownFormat)
+	return command
+}
+
+func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	subjects, err := o.subjects()
+	if err != nil {
+		return err
+	}
+	plan, err := o.plan(paths, stdin, subjects, stderr)
+	if err != nil {
+		return err
+	}
+	if err := o.createFolder(&plan); err != nil {
+		return err
+	}
+	d, err := migrate.Do(ctx, plan)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "windtunnel: interrupted; there is no report")
+		return exitWith(judge.Interrupted)
+	case err != nil:
+		return err
+	}
+	if err := writeMigration(plan.Dir, d); err != nil {
+		return err
+	}
+	if err := migrationFormats[o.format.chosen](stdout, d); err != nil {
+		return err
+	}
+	if o.format.chosen == textFormat {
+		fmt.Fprintln(stdout, filepath.Join(plan.Dir, "migrate.html"))
+	}
+	return exitWith(d.Outcome())
+}
+
+// subjects parses --from and --to. The first subject is that of --from.
+func (o migrateOptions) subjects() ([]scenario.Subject, error) {
+	if len(o.to) == 0 {
+		return nil, errors.New("--to is missing: name a controller to move to: " + subjectUsage)
+	}
+	names := map[string]string{}
+	var all []scenario.Subject
+	for n, text := range append([]string{o.from}, o.to...) {
+		flag := "--to=" + text
+		if n == 0 {
+			flag = "--from=" + text
+		}
+		s, err := parseSubject(text, !o.driver.isLocal())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		if before, taken := names[s.Name]; taken {
+			return nil, fmt.Errorf("%s and %s are both named %s: give one another name, as in %s,name=NAME", before, flag, s.Name, flag)
+		}
+		names[s.Name] = flag
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// plan reads the manifests and opens the drivers. Nothing is started.
+func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenario.Subject, stderr io.Writer) (migrate.Plan, error) {
+	plan := migrate.Plan{Known: knownCaseNames(), Dir: o.out, Say: stderr, Watch: func(cases int) (func(behave.Result), func()) {
+		progress := showCaseProgress(stderr, cases)
+		return func(r behave.Result) { progress.done(r, func() {}) }, progress.end
+	}}
+	flags, err := derive.Flags(subjects[0].Flags)
+	if err != nil {
+		return plan, fmt.Errorf("--from=%s: %w", o.from, err)
+	}
+	manifests, err := readManifests(paths, stdin)
+	if err != nil {
+		return plan, err
+	}
+	if plan.Derived, err = o.manifests.derive(manifests, flags, paths); err != nil {
+		return plan, err
+	}
+	var sides []migrate.Side
+	for n, s := range subjects {
+		side, err := o.side(s)
+		if err != nil {
+			return plan, fmt.Errorf("%s=%s: %w", []string{"--from", "--to"}[min(n, 1)], append([]string{o.from}, o.to...)[n], err)
+		}
+		sides = append(sides, side)
+	}
+	plan.From, plan.To = sides[0], sides[1:]
+	if !o.skipCosts {
+		plan.Costs = &migrate.Costs{Subjects: subjects, Size: migrate.SizeOf(plan.Derived, manifests), Length: o.length, Watch: showProgress(stderr)}
+		if plan.Costs.Driver, err = o.driver.forSubjectsOf(&scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}).open(); err != nil {
+			return plan, err
+		}
+		if err := plan.Costs.Check(); err != nil {
+			return plan, fmt.Errorf("costs cannot be measured: %w; leave them out with --skip-costs", err)
+		}
+	}
+	return plan, nil
+}
+
+// side returns how a controller is asked.
+func (o migrateOptions) side(s scenario.Subject) (migrate.Side, error) {
+	how := caseSubject{installations: o.installations, driver: o.driver, text: s.Name}
+	how.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{s}}})[0]
+	d, err := how.openGiven()
+	if err != nil {
+		return migrate.Side{}, err
+	}
+	return migrate.Side{Name: s.Name, Ask: how.target(d, nil).Options}, nil
+}
+
+// createFolder makes the folder of the report. One that has a report, or cases, already is an error.
+func (o migrateOptions) createFolder(plan *migrate.Plan) error {
+	if plan.Dir == "" {
+		plan.Dir = rundir.Default("migrate", time.Now())
+	}
+	for _, name := range []string{"migrate.json", migrate.CasesDir, migrate.CostsDir} {
+		if _, err := os.Stat(filepath.Join(plan.Dir, name)); err == nil {
+			return fmt.Errorf("%s has %s already: choose another --out", plan.Dir, name)
+		}
+	}
+	return os.MkdirAll(plan.Dir, 0o755)
+}
+
+// migrationFormats writes the report, by output format.
+var migrationFormats = map[string]func(io.Writer, migratereport.Document) error{
+	textFormat: migratereport.Text, jsonFormat: migratereport.JSON, markdownFormat: migratereport.Markdown,
+}
+
+// migrationFiles are the files of the report.
+var migrationFiles = map[string]func(io.Writer, migratereport.Document) error{
+	"migrate.json": migratereport.JSON, "migrate.html": migratereport.HTML, "migrate.md": migratereport.Markdown,
+}
+
+func writeMigration(dir string, d migratereport.Document) error {
+	for name, write := range migrationFiles {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(file, d), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

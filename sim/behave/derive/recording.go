@@ -1,0 +1,69 @@
+package derive
+
+import (
+	"fmt"
+
+	"windtunnel.dev/sim/behave"
+)
+
+// Recording completes derived cases with what a controller answers.
+type Recording struct {
+	cases   []*Case
+	asked   []*behave.Case
+	records map[string][]behave.Record // by the name of the case
+}
+
+// NewRecording returns a recording that has no answers yet. folder is the name of the folder that the
+// cases are for, which is part of their names. That derived cases are valid is our part: an error is a
+// bug.
+func NewRecording(cases []*Case, folder string, known behave.Known) (*Recording, error) {
+	r := &Recording{cases: cases, records: map[string][]behave.Record{}}
+	for _, c := range cases {
+		one, err := parsed(c.Placeholder(), c.Name+".yaml", known)
+		if err != nil {
+			return nil, fmt.Errorf("the case that was derived is not valid, which is a bug of windtunnel: %w", err)
+		}
+		one.Name = folder + "/" + c.Name
+		r.asked = append(r.asked, one)
+	}
+	return r, nil
+}
+
+func parsed(c *behave.Case, file string, known behave.Known) (*behave.Case, error) {
+	text, err := c.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return behave.Parse(file, text, known)
+}
+
+// Asked returns the cases as they are asked, in the order of the derived ones. Their expectations say
+// nothing.
+func (r *Recording) Asked() []*behave.Case { return r.asked }
+
+// Add adds what was recorded of one of the cases that Asked returns: a record for each step.
+func (r *Recording) Add(c *behave.Case, records []behave.Record) { r.records[c.Name] = records }
+
+// Records returns what was recorded of case n; nil if nothing was.
+func (r *Recording) Records(n int) []behave.Record { return r.records[r.asked[n].Name] }
+
+// Case returns case n with its answers as expectations; nil if they were not recorded.
+func (r *Recording) Case(n int) *behave.Case {
+	records := r.Records(n)
+	if records == nil {
+		return nil
+	}
+	return r.cases[n].Complete(records)
+}
+
+// head is the comment at the beginning of recorded cases.
+const head = "# Recorded by windtunnel: what a controller answered, not what ingress-nginx promises.\n"
+
+// File returns the file of a recorded case.
+func File(c *behave.Case) ([]byte, error) {
+	text, err := c.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(head), text...), nil
+}

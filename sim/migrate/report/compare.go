@@ -1,0 +1,251 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/behave/diff"
+)
+
+// annotationPrefix begins what steps and causes are about, if that is an annotation.
+const annotationPrefix = "annotation/"
+
+// Asked is a group of ingresses as the controller to leave was asked about it.
+type Asked struct {
+	Case      *behave.Case // with its answers as expectations; nil if they could not be recorded
+	Records   []behave.Record
+	Ingresses []derive.Ingress
+}
+
+// Answered are the answers of a controller to move to.
+type Answered struct {
+	Name      string
+	Diff      diff.Document
+	Records   map[string][]behave.Record // by the name of the case
+	Unreached []string
+}
+
+// Compare fills what follows from the answers: the targets, the annotations, and the numbers.
+func (d *Document) Compare(asked []Asked, answered []Answered) {
+	d.count(asked)
+	byName := map[string]Asked{}
+	for _, a := range asked {
+		if a.Case != nil {
+			byName[a.Case.Name] = a
+		}
+	}
+	for _, a := range answered {
+		d.To = append(d.To, target(a, byName))
+	}
+	d.Annotations = annotations(asked, d.To, d.NotAsked)
+}
+
+func (d *Document) count(asked []Asked) {
+	hosts := map[string]bool{}
+	for _, a := range asked {
+		d.Ingresses += len(a.Ingresses)
+		for _, i := range a.Ingresses {
+			for _, host := range i.Hosts {
+				hosts[host] = true
+			}
+		}
+		if a.Case != nil {
+			d.Requests += requests(a.Case)
+		}
+	}
+	d.Hosts = len(hosts)
+}
+
+func requests(c *behave.Case) int {
+	n := 0
+	for _, s := range c.Steps {
+		if s.Request.Request != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func target(a Answered, asked map[string]Asked) Target {
+	t := Target{Name: a.Name, Differences: []Difference{}, NotCompared: []diff.NotCompared{}, Unreached: append([]string{}, a.Unreached...)}
+	for _, n := range a.Diff.NotCompared {
+		n.Why = strings.Replace(n.Why, " on B: ", ": ", 1) // the target is the only side that was not recorded
+		t.NotCompared = append(t.NotCompared, n)
+	}
+	for name, one := range asked {
+		if !t.lacks(name) {
+			t.Requests += requests(one.Case)
+		}
+	}
+	for _, found := range a.Diff.Differences {
+		t.Differences = append(t.Differences, difference(found, asked[found.Case], a.Records[found.Case]))
+	}
+	return t
+}
+
+// lacks reports whether a case was not compared.
+func (t Target) lacks(name string) bool {
+	return slices.ContainsFunc(t.NotCompared, func(n diff.NotCompared) bool { return n.Case == name })
+}
+
+func difference(found diff.Difference, asked Asked, to []behave.Record) Difference {
+	d := Difference{Difference: found, Ingresses: blamed(found.Causes, asked.Ingresses)}
+	if d.Causes == nil {
+		d.Causes = []string{}
+	}
+	if asked.Case == nil {
+		return d
+	}
+	n := slices.IndexFunc(asked.Case.Steps, func(s behave.Step) bool { return s.Line == found.Line })
+	if n < 0 {
+		return d
+	}
+	step := asked.Case.Steps[n]
+	for _, name := range slices.Sorted(maps.Keys(step.Headers)) {
+		d.Headers = append(d.Headers, name+": "+strings.Join(step.Headers[name], ", "))
+	}
+	if _, target, found := strings.Cut(step.Request.Request, " "); found {
+		if u, err := url.Parse(target); err == nil {
+			d.Host, d.Path = u.Host, u.EscapedPath()
+		}
+	}
+	d.From, d.To = answer(asked.Records, n), answer(to, n)
+	return d
+}
+
+// blamed returns the ingresses that have one of the annotations among the causes; all of them if
+// there is none.
+func blamed(causes []string, all []derive.Ingress) []string {
+	named, members := []string{}, []string{}
+	for _, i := range all {
+		members = append(members, i.Object)
+		if slices.ContainsFunc(i.Annotations, func(name string) bool { return slices.Contains(causes, annotationPrefix+name) }) {
+			named = append(named, i.Object)
+		}
+	}
+	if len(named) == 0 {
+		return members
+	}
+	return named
+}
+
+// answer describes what was answered to a step.
+func answer(records []behave.Record, n int) string {
+	if n >= len(records) {
+		return "unknown"
+	}
+	counts := map[string]int{}
+	for _, e := range records[n].Exchanges {
+		counts[exchange(e)]++
+	}
+	texts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	if len(records[n].Exchanges) > 1 {
+		for i, text := range texts {
+			texts[i] = fmt.Sprintf("%d × %s", counts[text], text)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// exchange describes one answer, as in: 200 from web, 308 to https://shop.example/, 503 from no pod.
+func exchange(e behave.Exchange) string {
+	if e.Failure != "" {
+		return "no answer: " + e.Failure
+	}
+	text := fmt.Sprint(e.Status)
+	if word := http.StatusText(e.Status); word != "" {
+		text += " " + word
+	}
+	if to := e.Header.Get("Location"); to != "" {
+		text += " to " + to
+	}
+	for _, r := range e.Received {
+		if r.Answered {
+			return text + ", from " + r.Service
+		}
+	}
+	return text + ", from no pod"
+}
+
+// annotations returns how the annotations of the ingresses fare.
+func annotations(asked []Asked, to []Target, omitted []derive.Omission) []Annotation {
+	found := map[string]*Annotation{}
+	for _, a := range asked {
+		for _, i := range a.Ingresses {
+			for _, name := range i.Annotations {
+				if found[name] == nil {
+					found[name] = newAnnotation(name, to, omitted)
+				}
+				found[name].Ingresses++
+				if a.Case == nil {
+					found[name].NotAsked = cmp.Or(found[name].NotAsked, "not recorded")
+				}
+			}
+		}
+	}
+	for _, a := range asked {
+		if a.Case == nil {
+			continue
+		}
+		for _, step := range a.Case.Steps {
+			for _, about := range step.About {
+				one := found[strings.TrimPrefix(about, annotationPrefix)]
+				if one == nil || !strings.HasPrefix(about, annotationPrefix) {
+					continue
+				}
+				one.Requests++
+				for n, t := range to {
+					if !t.lacks(a.Case.Name) {
+						one.To[n].Compared++
+					}
+				}
+			}
+		}
+	}
+	for n, t := range to {
+		for _, d := range t.Differences {
+			for _, cause := range d.Causes {
+				if one := found[strings.TrimPrefix(cause, annotationPrefix)]; one != nil && strings.HasPrefix(cause, annotationPrefix) {
+					one.To[n].Differ++
+				}
+			}
+		}
+	}
+	all := []Annotation{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, *found[name])
+	}
+	slices.SortStableFunc(all, func(a, b Annotation) int { return cmp.Compare(b.differ(), a.differ()) })
+	return all
+}
+
+func newAnnotation(name string, to []Target, omitted []derive.Omission) *Annotation {
+	a := &Annotation{Name: name, To: []Fate{}}
+	for _, t := range to {
+		a.To = append(a.To, Fate{Name: t.Name})
+	}
+	for _, o := range omitted {
+		if o.What == annotationPrefix+name {
+			a.NotAsked = o.Why
+		}
+	}
+	return a
+}
+
+// differ returns in how many requests the annotation differs, on all controllers together.
+func (a Annotation) differ() int {
+	n := 0
+	for _, f := range a.To {
+		n += f.Differ
+	}
+	return n
+}

@@ -1,0 +1,168 @@
+// Package report shows what a migration from one ingress controller to others changes: which
+// annotations of the ingresses are answered otherwise, in which requests, and what changes cost on
+// each controller. It stands between the answers and measurements of a migration and their readers.
+// Its one rule: it is pure, and shows what it gets.
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/behave/diff"
+	"windtunnel.dev/sim/judge"
+)
+
+// Schema is the version of the JSON document. Within a version, fields may be added, but none is
+// removed or changes its meaning.
+const Schema = "windtunnel.dev/migrate/v1"
+
+// Document is migrate.json. docs/migrate.schema.json has the comments of the fields here and below.
+type Document struct {
+	// The version of the format: windtunnel.dev/migrate/v1.
+	Schema string `json:"schema"`
+	// The controller whose answers are wanted.
+	From string `json:"from"`
+	// Where the controllers ran.
+	Driver string `json:"driver"`
+	// When the run began.
+	Start time.Time `json:"start"`
+	// How long the run took, in nanoseconds.
+	Took time.Duration `json:"took"`
+	// The number of ingresses, hosts and paths, as far as they are asked.
+	Ingresses int `json:"ingresses"`
+	// The number of hosts that their rules name.
+	Hosts int `json:"hosts"`
+	// The number of requests that were asked of the controller whose answers are wanted.
+	Requests int `json:"requests"`
+	// The other controllers, in the order of the command line.
+	To []Target `json:"to"`
+	// The annotations of the ingresses: first those with most requests that are answered otherwise.
+	Annotations []Annotation `json:"annotations"`
+	// What of the manifests is not asked, and why.
+	NotAsked []derive.Omission `json:"notAsked"`
+	// The groups of ingresses whose answers could not be recorded, and why.
+	NotRecorded []diff.NotCompared `json:"notRecorded"`
+	// What changes cost on each controller. Absent if it was not measured.
+	Costs *Costs `json:"costs,omitempty"`
+}
+
+// Target is a controller to move to, compared with the one to leave.
+type Target struct {
+	// Its name, which is unique.
+	Name string `json:"name"`
+	// The number of requests whose answers were compared.
+	Requests int `json:"requests"`
+	// The requests that are answered otherwise, the worst for clients first.
+	Differences []Difference `json:"differences"`
+	// The groups of ingresses that could not be compared, and why.
+	NotCompared []diff.NotCompared `json:"notCompared"`
+	// ConfigMap keys and flags of the manifests that it has no place for: config/KEY, flag/NAME.
+	Unreached []string `json:"unreached"`
+}
+
+// Difference is a request that is answered otherwise.
+type Difference struct {
+	// The worst that a client feels, the case, the request line, the causes, and what differs.
+	diff.Difference
+	// The host that is asked.
+	Host string `json:"host"`
+	// The path that is asked.
+	Path string `json:"path"`
+	// The headers of the request, besides Host.
+	Headers []string `json:"headers,omitempty"`
+	// What the controller to leave answered.
+	From string `json:"from"`
+	// What this controller answered.
+	To string `json:"to"`
+	// The ingresses that have the cause.
+	Ingresses []string `json:"ingresses"`
+}
+
+// Annotation is an annotation of the ingresses, and how it fares.
+type Annotation struct {
+	// Its name, without prefix.
+	Name string `json:"name"`
+	// The number of ingresses that have it.
+	Ingresses int `json:"ingresses"`
+	// The number of requests that ask about it.
+	Requests int `json:"requests"`
+	// Why nothing is asked about it.
+	NotAsked string `json:"notAsked,omitempty"`
+	// How it fares on each of the other controllers, in their order.
+	To []Fate `json:"to"`
+}
+
+// Fate is how an annotation fares on a controller.
+type Fate struct {
+	// The name of the controller.
+	Name string `json:"name"`
+	// The number of requests about the annotation whose answers were compared.
+	Compared int `json:"compared"`
+	// The number of requests that are answered otherwise because of it.
+	Differ int `json:"differ"`
+}
+
+// String returns the fate in words.
+func (f Fate) String() string {
+	switch {
+	case f.Differ > 0:
+		return "differs in " + plural.Of(f.Differ, "request")
+	case f.Compared == 0:
+		return "not compared"
+	}
+	return "same"
+}
+
+// Sentence returns how an annotation fares on a controller, as in: 12 ingresses use auth-url: differs
+// in 3 requests.
+func (a Annotation) Sentence(to int) string {
+	fate := a.To[to].String()
+	if a.Requests == 0 {
+		fate = "not asked"
+		if a.NotAsked != "" {
+			fate = a.NotAsked
+		}
+	}
+	return fmt.Sprintf("%s %s %s: %s", plural.Of(a.Ingresses, "ingress", "ingresses"), plural.Noun(a.Ingresses, "uses", "use"), a.Name, fate)
+}
+
+// Outcome returns the outcome: Failed if some answers differ; Void if none does, but some could not be
+// compared, or the costs not be measured.
+func (d Document) Outcome() judge.Outcome {
+	told := len(d.NotRecorded) == 0 && (d.Costs == nil || d.Costs.valid())
+	for _, t := range d.To {
+		if len(t.Differences) > 0 {
+			return judge.Failed
+		}
+		told = told && len(t.NotCompared) == 0
+	}
+	if !told {
+		return judge.Void
+	}
+	return judge.Passed
+}
+
+// headline returns the result in words.
+func (d Document) headline() string {
+	var parts []string
+	for _, t := range d.To {
+		parts = append(parts, t.Name+" "+t.verdict())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// verdict returns the result of a target in words, as what follows its name.
+func (t Target) verdict() string {
+	switch {
+	case t.Requests == 0:
+		return "could not be compared"
+	case len(t.Differences) == 0 && len(t.NotCompared) > 0:
+		return fmt.Sprintf("answers all %d compared requests alike", t.Requests)
+	case len(t.Differences) == 0:
+		return fmt.Sprintf("answers all %s alike", plural.Of(t.Requests, "request"))
+	}
+	return fmt.Sprintf("answers %d of %s otherwise", len(t.Differences), plural.Of(t.Requests, "request"))
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/behave/diff"
+	"windtunnel.dev/sim/report"
+)
+
+// shown is how many differences of an effect a terminal shows. The other formats have all.
+const shown = 10
+
+// group is the differences of one effect.
+type group struct {
+	Effect diff.Effect
+	Steps  int
+	Alike  []alike
+}
+
+// alike are the requests that differ in the same way.
+type alike struct {
+	Difference // the first
+	Others     []Difference
+}
+
+// step identifies a request.
+type step struct {
+	name string // of the case
+	line int
+}
+
+// groups returns the differences by effect, the worst first.
+func (t Target) groups() []group {
+	byStep := map[step]Difference{}
+	var plain []diff.Difference
+	for _, d := range t.Differences {
+		byStep[step{d.Case, d.Line}] = d
+		plain = append(plain, d.Difference)
+	}
+	whole := func(d diff.Difference) Difference { return byStep[step{d.Case, d.Line}] }
+	var all []group
+	for _, g := range diff.Groups(plain) {
+		made := group{Effect: g.Effect, Steps: g.Steps}
+		for _, a := range g.Alike {
+			one := alike{Difference: whole(a.Difference)}
+			for _, other := range a.Others {
+				one.Others = append(one.Others, whole(other))
+			}
+			made.Alike = append(made.Alike, one)
+		}
+		all = append(all, made)
+	}
+	return all
+}
+
+// asked says what was asked.
+func (d Document) asked() string {
+	return fmt.Sprintf("%s of %s for %s", plural.Of(d.Requests, "request"), plural.Of(d.Ingresses, "ingress", "ingresses"), plural.Of(d.Hosts, "host"))
+}
+
+// annotationRows returns the rows of the table of annotations, under its header.
+func (d Document) annotationRows() (header []string, rows [][]string) {
+	header = []string{"annotation", "ingresses", "requests"}
+	for _, t := range d.To {
+		header = append(header, t.Name)
+	}
+	for _, a := range d.Annotations {
+		row := []string{a.Name, fmt.Sprint(a.Ingresses), fmt.Sprint(a.Requests)}
+		for _, fate := range a.To {
+			if a.Requests == 0 {
+				row = append(row, "not asked")
+			} else {
+				row = append(row, fate.String())
+			}
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// notAsked returns why an annotation, or another part of the manifests, is not asked, in a line.
+func notAsked(o derive.Omission) string {
+	if len(o.Objects) == 0 {
+		return o.What + ": " + o.Why
+	}
+	return fmt.Sprintf("%s: %s (%s)", o.What, o.Why, plural.Of(len(o.Objects), "object"))
+}
+
+// remarks are what was not compared or does not reach a controller, in lines.
+func (d Document) remarks() []string {
+	var all []string
+	for _, n := range d.NotRecorded {
+		all = append(all, fmt.Sprintf("not recorded: %s: %s", n.Case, n.Why))
+	}
+	for _, t := range d.To {
+		for _, n := range t.NotCompared {
+			all = append(all, fmt.Sprintf("not compared on %s: %s: %s", t.Name, n.Case, n.Why))
+		}
+		if len(t.Unreached) > 0 {
+			all = append(all, fmt.Sprintf("%s has no place for %s: it was asked without", t.Name, strings.Join(t.Unreached, ", ")))
+		}
+	}
+	if d.Costs != nil {
+		for _, r := range d.Costs.Runs {
+			all = append(all, r.remarks()...)
+		}
+	}
+	return all
+}
+
+// Text writes the document for a terminal.
+func Text(w io.Writer, d Document) error {
+	paint := report.Painter(w)
+	var parts []string
+	for _, t := range d.To {
+		if differences := textDifferences(t, paint); differences != "" {
+			parts = append(parts, differences)
+		}
+	}
+	if len(d.Annotations) > 0 {
+		parts = append(parts, textTable(d.annotationRows()))
+	}
+	if d.Costs != nil {
+		for _, r := range d.Costs.Runs {
+			if rows := r.rows(); rows != nil {
+				parts = append(parts, textTable(r.header(), rows))
+			}
+		}
+		parts = append(parts, "costs: "+d.Costs.Population)
+	}
+	var lines []string
+	for _, o := range d.NotAsked {
+		lines = append(lines, "not asked: "+report.PlainLine(notAsked(o)))
+	}
+	for _, remark := range d.remarks() {
+		lines = append(lines, report.PlainLine(remark))
+	}
+	if len(lines) > 0 {
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
+	parts = append(parts, report.PlainLine(fmt.Sprintf("%s, compared with %s: %s", d.asked(), d.From, d.headline())))
+	return write(w, strings.Join(parts, "\n\n")+"\n")
+}
+
+// header is the header of the table of a run.
+func (r CostRun) header() []string {
+	header := []string{r.Change}
+	for _, s := range r.Subjects {
+		header = append(header, s.Name)
+	}
+	return header
+}
+
+func textDifferences(t Target, paint func(text.Color, string) string) string {
+	var out strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	for _, g := range t.groups() {
+		line("%s", paint(text.Bold, fmt.Sprintf("%s: %s (%d)", report.PlainLine(t.Name), g.Effect.Title(), g.Steps)))
+		for n, one := range g.Alike {
+			if n == shown {
+				line("  and %s", plural.Of(len(g.Alike)-shown, "other difference"))
+				break
+			}
+			others := ""
+			if len(one.Others) > 0 {
+				others = ", and " + plural.Of(len(one.Others), "other request")
+			}
+			line("  %s%s", report.PlainLine(one.Step), others)
+			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.Cause())))
+			line("    %s → %s", report.PlainLine(one.From), report.PlainLine(one.To))
+			for _, v := range one.details() {
+				line("    %s: %s → %s", report.PlainLine(v.What), report.PlainLine(v.A), report.PlainLine(v.B))
+			}
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// details returns the values that the descriptions of the answers do not show.
+func (d Difference) details() []diff.Value {
+	var all []diff.Value
+	for _, v := range d.Values {
+		if v.What != "status" && v.What != "service" && v.What != "header Location" || d.From == d.To {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func textTable(header []string, rows [][]string) string {
+	t := report.NewTable()
+	t.AppendHeader(cells(header, report.PlainLine))
+	for _, row := range rows {
+		t.AppendRow(cells(row, report.PlainLine))
+	}
+	return t.Render()
+}
+
+func cells(row []string, escape func(string) string) table.Row {
+	var made table.Row
+	for _, cell := range row {
+		made = append(made, escape(cell))
+	}
+	return made
+}
+
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// JSON writes the document. Durations are in nanoseconds.
+func JSON(w io.Writer, d Document) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(d); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
