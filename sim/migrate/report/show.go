@@ -137,8 +137,11 @@ func Text(w io.Writer, d Document) error {
 		parts = append(parts, "costs: "+d.Costs.Population)
 	}
 	var lines []string
+	if len(d.NotAsked) > 0 {
+		lines = append(lines, "not asked:")
+	}
 	for _, o := range d.NotAsked {
-		lines = append(lines, "not asked: "+report.PlainLine(notAsked(o)))
+		lines = append(lines, "  "+report.PlainLine(notAsked(o)))
 	}
 	for _, remark := range d.remarks() {
 		lines = append(lines, report.PlainLine(remark))
@@ -175,13 +178,24 @@ func textDifferences(t Target, paint func(text.Color, string) string) string {
 			}
 			line("  %s%s", report.PlainLine(one.Step), others)
 			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.Cause())))
-			line("    %s → %s", report.PlainLine(one.From), report.PlainLine(one.To))
+			for _, header := range one.Headers {
+				line("    with %s", report.PlainLine(header))
+			}
+			line("    %s", report.PlainLine(one.answers()))
 			for _, v := range one.details() {
 				line("    %s: %s → %s", report.PlainLine(v.What), report.PlainLine(v.A), report.PlainLine(v.B))
 			}
 		}
 	}
 	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// answers returns both answers in one line.
+func (d Difference) answers() string {
+	if d.From == d.To {
+		return "both " + d.From
+	}
+	return d.From + " → " + d.To
 }
 
 // details returns the values that the descriptions of the answers do not show.
