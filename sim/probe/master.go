@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"windtunnel.dev/internal/process"
@@ -23,11 +22,24 @@ func MasterOf(controller int, p adapter.Processes) (int, error) {
 		}
 		return controller, nil
 	}
-	all := append([]int{controller}, process.Below(controller)...)
-	if i := slices.IndexFunc(all, func(pid int) bool { return IsMaster(pid, p) }); i >= 0 {
-		return all[i], nil
+	for _, pid := range append([]int{controller}, process.Below(controller)...) {
+		if IsMaster(pid, p) {
+			return pid, nil
+		}
+		if executes(pid) { // it may be the master, and those below it its workers, which may look like one
+			break
+		}
 	}
 	return 0, fmt.Errorf("at and below process %d: %w", controller, ErrNoMaster)
+}
+
+// executes reports whether a process runs but has no command line, as while it executes a program.
+func executes(pid int) bool {
+	if title(pid) != "" {
+		return false
+	}
+	stat, err := procStat(pid)
+	return err == nil && stat.State != "Z" && stat.State != "X"
 }
 
 // IsMaster reports whether a process looks like a master. A worker looks like one just after its

@@ -89,8 +89,9 @@ func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) (
 	}
 }
 
-// Sample waits for the end of a sample that begins after the call: Alive then has all processes that
-// were workers at the time of the call. It returns an error if ctx or the watch ends before that.
+// Sample waits for the end of a sample that begins after the call and finds the master: Alive then has
+// all processes that were workers at the time of the call. It returns an error if ctx or the watch ends
+// before that.
 func (w *Workers) Sample(ctx context.Context) error {
 	w.mu.Lock()
 	if w.next == nil {
@@ -126,10 +127,11 @@ func (w *Workers) run(ctx context.Context) {
 	for {
 		w.mu.Lock()
 		next := w.next
-		w.next = nil
 		w.mu.Unlock()
-		w.sample()
-		if next != nil {
+		if w.sample() && next != nil {
+			w.mu.Lock()
+			w.next = nil
+			w.mu.Unlock()
 			close(next)
 		}
 		select {
@@ -143,7 +145,8 @@ func (w *Workers) run(ctx context.Context) {
 	}
 }
 
-func (w *Workers) sample() {
+// sample records the workers. It reports whether there is a master, whose new workers it has found.
+func (w *Workers) sample() (whole bool) {
 	current, err := w.master()
 	if err != nil {
 		current = 0 // not started, or gone: the workers that it left behind are followed to their end
@@ -160,6 +163,7 @@ func (w *Workers) sample() {
 		}
 	}
 	w.publish(current, news)
+	return current != 0
 }
 
 // samples reads the state of the known workers, and of new ones if the master lives.
