@@ -89,9 +89,9 @@ func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) (
 	}
 }
 
-// Sample waits for the end of a sample that begins after the call and finds the master: Alive then has
-// all processes that were workers at the time of the call. It returns an error if ctx or the watch ends
-// before that.
+// Sample waits for the end of a sample that begins after the call and finds the master, if there ever
+// was one: Alive then has all processes that were workers at the time of the call. It returns an error
+// if ctx or the watch ends before that.
 func (w *Workers) Sample(ctx context.Context) error {
 	w.mu.Lock()
 	if w.next == nil {
@@ -145,7 +145,7 @@ func (w *Workers) run(ctx context.Context) {
 	}
 }
 
-// sample records the workers. It reports whether there is a master, whose new workers it has found.
+// sample records the workers. It reports whether it has found the new ones: not without the master.
 func (w *Workers) sample() (whole bool) {
 	current, err := w.master()
 	if err != nil {
@@ -163,7 +163,7 @@ func (w *Workers) sample() (whole bool) {
 		}
 	}
 	w.publish(current, news)
-	return current != 0
+	return current != 0 || w.Master() == 0
 }
 
 // samples reads the state of the known workers, and of new ones if the master lives.
