@@ -26,7 +26,7 @@ type View struct {
 	Folders map[string]string
 	// Processes hides all processes but the command's own.
 	Processes bool
-	// Scratch is an empty folder. It stays empty.
+	// Scratch is an empty folder, which stays empty. It is needed if one of the paths does not exist.
 	Scratch string
 }
 
@@ -86,12 +86,8 @@ const tryLimit = 10 * time.Second
 
 // try sets up a view without a command.
 func try() error {
-	scratch, err := os.MkdirTemp("", "windtunnel-view-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch)
-	v := View{Folders: map[string]string{scratch: scratch}, Processes: true, Scratch: scratch}
+	anywhere := os.TempDir() // a folder that exists needs no Scratch
+	v := View{Folders: map[string]string{anywhere: anywhere}, Processes: true}
 	c, err := stage{View: v, Try: true}.wrap()
 	if err != nil {
 		return err
