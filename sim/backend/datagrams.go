@@ -57,7 +57,8 @@ func (s *datagramServer) answerOne(packets net.PacketConn, from net.Addr, datagr
 		return
 	}
 	defer func() {
-		if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+		cause := recover()
+		if err, ok := cause.(error); cause != nil && !(ok && errors.Is(err, http.ErrAbortHandler)) {
 			panic(cause)
 		}
 	}()

@@ -131,7 +131,7 @@ func TestAutoscalerInBothVersions(t *testing.T) {
 	least := quantity.MustParse("5")
 	hpa.Spec.Metrics = append(hpa.Spec.Metrics, autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{
 		Metric: autoscalingv2.MetricIdentifier{Name: "requests"}, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: &least}}})
-	hpa, err = hpas.Update(t.Context(), hpa, metav1.UpdateOptions{})
+	_, err = hpas.Update(t.Context(), hpa, metav1.UpdateOptions{})
 	check(t, err)
 	old, err = c.AutoscalingV1().HorizontalPodAutoscalers("default").Get(t.Context(), "web", metav1.GetOptions{})
 	check(t, err)

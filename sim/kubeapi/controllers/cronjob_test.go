@@ -30,7 +30,7 @@ func TestCronJobsCreateJobs(t *testing.T) {
 	r := start(t, controllers.Options{}, cronWorkers...)
 	c := every("@every 1s", task("")) // a test cannot wait for a minute
 	c.Spec.TimeZone = new("Europe/Berlin")
-	c = r.schedules(c)
+	r.schedules(c)
 	c = one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0 })
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestCronJobsKeepAHistory(t *testing.T) {
 	r := start(t, controllers.Options{}, cronWorkers...)
 	c := every("@yearly", task(""))
 	c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(int32(2)), new(int32(0))
-	c = r.schedules(c)
+	r.schedules(c)
 	failing := task("failing", "windtunnel.dev/exit-code", "1")
 	failing.Spec.BackoffLimit = new(int32(0))
 	r.runJob(fromCron(c, failing))
@@ -75,7 +75,7 @@ func TestCronJobConcurrency(t *testing.T) {
 		r := start(t, controllers.Options{}, cronWorkers...)
 		c := every("@every 2s", task("", "windtunnel.dev/run-for", "1h"))
 		c.Spec.ConcurrencyPolicy, c.Spec.Suspend = policy, new(true)
-		c = r.schedules(c)
+		r.schedules(c)
 		r.runJob(fromCron(c, task("running", "windtunnel.dev/run-for", "1h")))
 		one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool {
 			return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "running"
@@ -96,7 +96,7 @@ func TestSuspendedCronJobs(t *testing.T) {
 	r := start(t, controllers.Options{}, cronWorkers...)
 	c := every("@every 1s", task(""))
 	c.Spec.Suspend = new(true)
-	c = r.schedules(c)
+	r.schedules(c)
 	// A Job of another CronJob with the same schedule shows that the time has come.
 	other := every("@every 1s", task(""))
 	other.Name = "other"
