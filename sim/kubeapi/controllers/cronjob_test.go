@@ -20,9 +20,9 @@ func every(schedule string, job *batchv1.Job) *batchv1.CronJob {
 		JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"kind": "backup"}}, Spec: job.Spec}}}
 }
 
-func (r rig) schedules(c *batchv1.CronJob) *batchv1.CronJob {
+func (r rig) schedules(c *batchv1.CronJob) {
 	r.Helper()
-	return must(r.kube.BatchV1().CronJobs("default").Create(r.Context(), c, metav1.CreateOptions{}))(r)
+	must(r.kube.BatchV1().CronJobs("default").Create(r.Context(), c, metav1.CreateOptions{}))(r)
 }
 
 func TestCronJobsCreateJobs(t *testing.T) {
