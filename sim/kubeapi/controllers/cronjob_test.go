@@ -22,7 +22,7 @@ func every(schedule string, job *batchv1.Job) *batchv1.CronJob {
 
 func (r rig) schedules(c *batchv1.CronJob) {
 	r.Helper()
-	must(r.kube.BatchV1().CronJobs("default").Create(r.Context(), c, metav1.CreateOptions{}))(r)
+	*c = *must(r.kube.BatchV1().CronJobs("default").Create(r.Context(), c, metav1.CreateOptions{}))(r)
 }
 
 func TestCronJobsCreateJobs(t *testing.T) {
