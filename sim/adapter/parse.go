@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -12,8 +11,8 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// heading describes the start of an adapter file, in messages.
-const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
+// format is the format of adapter files.
+var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
 
 // largest is the maximum size of an adapter file, in bytes.
 const largest = 1 << 20
@@ -45,11 +44,8 @@ func Load(path string) (*Adapter, error) {
 // Parse checks an adapter file that has been read already. name is the name of the file in errors.
 func Parse(name string, data []byte) (*Adapter, error) {
 	found := &specfile.Problems{File: name, Types: types}
-	documents := specfile.Split(data, found)
+	documents := format.Split(data, found)
 	if len(documents) == 0 {
-		if len(found.Found) == 0 {
-			found.Add(1, "the file is empty", "start it with "+heading)
-		}
 		return nil, found.Err()
 	}
 	a := &Adapter{File: name}
@@ -65,18 +61,9 @@ func Parse(name string, data []byte) (*Adapter, error) {
 
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(a *Adapter, data []byte, at specfile.Position, manifests []*yaml.Node, found *specfile.Problems) {
-	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != Kind || version != APIVersion {
-		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
-		return
-	}
 	var d document
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&d); err != nil {
-		found.YAML(err, at.Line())
-	}
-	for _, line := range specfile.EmptyItems(at.Root) {
-		found.Add(line, "an empty list item", "fill it in, or remove its dash")
+	if !format.Decode(data, at, &d, found) {
+		return
 	}
 	a.Name, a.Spec = d.Metadata.Name, d.Spec
 	broken := len(found.Found) > 0

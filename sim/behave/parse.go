@@ -1,7 +1,6 @@
 package behave
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -25,8 +24,8 @@ type Known struct {
 	Needs       []string // what a run can say that a machine lacks
 }
 
-// heading describes the start of a case file, in messages.
-const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
+// format is the format of case files.
+var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
 
 // largest is the maximum size of a case file, in bytes.
 const largest = 4 << 20
@@ -67,16 +66,13 @@ func Load(path string, known Known) (*Case, error) {
 // name of the case follows: its last folder and the file's name without its extension.
 func Parse(name string, data []byte, known Known) (*Case, error) {
 	found := &specfile.Problems{File: name, Types: types}
-	documents := specfile.Split(data, found)
+	documents := format.Split(data, found)
 	for i, problem := range found.Found {
 		if strings.Contains(problem.What, "did not find expected ','") {
 			found.Found[i].Mend = "in braces and brackets, quote texts that contain ?, commas or brackets"
 		}
 	}
 	if len(documents) == 0 {
-		if len(found.Found) == 0 {
-			found.Add(1, "the file is empty", "start it with "+heading)
-		}
 		return nil, found.Err()
 	}
 	c := &Case{Name: nameOf(name), File: name}
@@ -102,18 +98,9 @@ func nameOf(path string) string {
 
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(c *Case, data []byte, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
-	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != Kind || version != APIVersion {
-		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
-		return
-	}
 	var d document
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&d); err != nil {
-		found.YAML(err, at.Line())
-	}
-	for _, line := range specfile.EmptyItems(at.Root) {
-		found.Add(line, "an empty list item", "fill it in, or remove its dash")
+	if !format.Decode(data, at, &d, found) {
+		return
 	}
 	nulls{found}.walk(reflect.ValueOf(&d).Elem(), at.Root)
 	c.Spec = d.Spec

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -27,8 +26,8 @@ type Known struct {
 	CheckBudget func(figure, amount string) error // returns an error if an amount is not a valid budget of a figure
 }
 
-// heading describes the start of a scenario file, in messages.
-const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
+// format is the format of scenario files.
+var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
 
 // Largest is the maximum size of a scenario file, in bytes.
 const Largest = 16 << 20
@@ -52,11 +51,8 @@ func Load(path string, known Known) (*Scenario, error) {
 // is the name of the file in errors.
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	found := &specfile.Problems{File: name, Types: types}
-	documents := specfile.Split(data, found)
+	documents := format.Split(data, found)
 	if len(documents) == 0 {
-		if len(found.Found) == 0 {
-			found.Add(1, "the file is empty", "start it with "+heading)
-		}
 		return nil, found.Err()
 	}
 	s := &Scenario{File: name}
@@ -73,18 +69,9 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(s *Scenario, data []byte, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
-	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != Kind || version != APIVersion {
-		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
-		return
-	}
 	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&d); err != nil {
-		found.YAML(err, at.Line())
-	}
-	for _, line := range specfile.EmptyItems(at.Root) {
-		found.Add(line, "an empty list item", "fill it in, or remove its dash")
+	if !format.Decode(data, at, &d, found) {
+		return
 	}
 	s.Name, s.Spec = d.Metadata.Name, d.Spec
 	fill(s, at)

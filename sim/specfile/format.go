@@ -1,0 +1,43 @@
+package specfile
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Format is a format of files, as the first document of each names it.
+type Format struct{ APIVersion, Kind string }
+
+// start says how to mend a file that does not start as the format wants.
+func (f Format) start() string {
+	return "start it with apiVersion: " + f.APIVersion + " and kind: " + f.Kind
+}
+
+// Split is the function Split for a file of the format, which must have a document.
+func (f Format) Split(data []byte, found *Problems) []*yaml.Node {
+	documents := Split(data, found)
+	if len(documents) == 0 && len(found.Found) == 0 {
+		found.Add(1, "the file is empty", f.start())
+	}
+	return documents
+}
+
+// Decode decodes the first document of data, which is the one at a position, into a pointer. Fields
+// that the type does not have are problems. It returns false if the document is of another format.
+func (f Format) Decode(data []byte, at Position, into any, found *Problems) bool {
+	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != f.Kind || version != f.APIVersion {
+		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), f.start())
+		return false
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		found.YAML(err, at.Line())
+	}
+	for _, line := range EmptyItems(at.Root) {
+		found.Add(line, "an empty list item", "fill it in, or remove its dash")
+	}
+	return true
+}
