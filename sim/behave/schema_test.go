@@ -1,7 +1,6 @@
 package behave
 
 import (
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -10,28 +9,19 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/schematest"
 )
 
 // TestSchema checks that the JSON Schema for editors matches the Go types of the format. Its
 // descriptions are the field comments.
 func TestSchema(t *testing.T) {
-	reflector := jsonschema.Reflector{
-		FieldNameTag:               "yaml",
-		RequiredFromJSONSchemaTags: true,
-		Mapper:                     formSchema,
-	}
-	if err := reflector.AddGoComments("windtunnel.dev/sim/behave", "."); err != nil {
-		t.Fatal(err)
-	}
+	reflector := schematest.Format(t, "windtunnel.dev/sim/behave", formSchema)
 	for name, comment := range reflector.CommentMap {
 		for plain, of := range map[string]string{"behave.match.": "behave.Match.", "behave.count.": "behave.Count."} {
 			reflector.CommentMap[strings.Replace(name, of, plain, 1)] = comment
 		}
 	}
 	schema := reflector.Reflect(&document{})
-	schema.ID = "https://windtunnel.dev/case.schema.json"
-	schema.Title = "Windtunnel behaviour case"
 	// The schemas of these types are alternatives, of which the reflector writes only the mapping.
 	for _, mapping := range []any{&match{}, &count{}, &Cookie{}, &Pods{}, &Certificate{}} {
 		for name, definition := range reflector.Reflect(mapping).Definitions {
@@ -43,18 +33,7 @@ func TestSchema(t *testing.T) {
 			numbersToo(property.Value)
 		}
 	}
-	// Editors check each document of a file against the schema, but all documents after the first
-	// are Kubernetes manifests.
-	properties := jsonschema.NewProperties()
-	properties.Set("apiVersion", &jsonschema.Schema{Const: APIVersion})
-	schema.If = &jsonschema.Schema{Properties: properties, Required: []string{"apiVersion"}}
-	schema.Then = &jsonschema.Schema{Ref: schema.Ref}
-	schema.Ref = ""
-	text, err := json.MarshalIndent(schema, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "../../docs/case.schema.json", append(text, '\n'))
+	schematest.Schema{File: "case.schema.json", Title: "Windtunnel behaviour case"}.CheckFormat(t, schema, APIVersion, "../../docs")
 }
 
 // numbersToo permits the versions in a choice of texts without quotes, where YAML reads numbers.

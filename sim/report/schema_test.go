@@ -2,60 +2,24 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/schematest"
 	"windtunnel.dev/sim/measure"
 )
 
-// schema returns the schema of the types from which result.json is written. Descriptions are
-// the comments of the fields.
-func schema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	reflector := jsonschema.Reflector{AllowAdditionalProperties: true, Mapper: durationSchema}
-	for _, name := range []string{"event", "measure", "expect", "judge", "report"} {
-		if err := reflector.AddGoComments("windtunnel.dev/sim/report", "../"+name, jsonschema.WithFullComment()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all := reflector.Reflect(&Document{})
-	all.ID = "https://windtunnel.dev/result.schema.json"
-	all.Title = "Windtunnel result"
-	return all
-}
-
-// durationSchema describes the type that the standard library writes as a number.
-func durationSchema(t reflect.Type) *jsonschema.Schema {
-	if t == reflect.TypeFor[time.Duration]() {
-		return &jsonschema.Schema{Type: "integer", Format: "nanoseconds"}
-	}
-	return nil
-}
-
-// docs/result.schema.json and docs/result.md match the types.
+// docs/result.schema.json and docs/result.md match the types from which result.json is written.
 func TestResultSchema(t *testing.T) {
-	all := schema(t)
-	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "../../docs/result.schema.json", append(text, '\n'))
+	folders := []string{"../event", "../measure", "../expect", "../judge", "."}
+	all := schematest.Result(t, "windtunnel.dev/sim/report", folders, nil).Reflect(&Document{})
+	schematest.Schema{File: "result.schema.json", Title: "Windtunnel result"}.CheckResult(t, all, "../../docs")
 	golden.Check(t, "../../docs/result.md", reference(all))
-	for name, definition := range all.Definitions {
-		for field := definition.Properties.Oldest(); field != nil; field = field.Next() {
-			if field.Value.Description == "" && definition.Description == "" {
-				t.Errorf("%s of %s has no description", field.Key, name)
-			}
-		}
-	}
 }
 
 // reference returns the schema as a page for readers: a table per type, in the order of first use.

@@ -1,42 +1,21 @@
 package scenario
 
 import (
-	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/invopop/jsonschema"
 
-	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/schematest"
 )
 
 // TestSchema checks that the JSON Schema for editors matches the Go types of the format. Its
 // descriptions are the field comments.
 func TestSchema(t *testing.T) {
-	reflector := jsonschema.Reflector{
-		FieldNameTag:               "yaml",
-		RequiredFromJSONSchemaTags: true,
-		Mapper:                     scalarSchema,
-	}
-	if err := reflector.AddGoComments("windtunnel.dev/sim/scenario", "."); err != nil {
-		t.Fatal(err)
-	}
+	reflector := schematest.Format(t, "windtunnel.dev/sim/scenario", scalarSchema)
 	schema := reflector.Reflect(&document{})
-	schema.ID = "https://windtunnel.dev/scenario.schema.json"
-	schema.Title = "Windtunnel scenario"
-	// Editors check each document of a file against the schema, but all documents after the first
-	// are Kubernetes manifests.
-	properties := jsonschema.NewProperties()
-	properties.Set("apiVersion", &jsonschema.Schema{Const: APIVersion})
-	schema.If = &jsonschema.Schema{Properties: properties, Required: []string{"apiVersion"}}
-	schema.Then = &jsonschema.Schema{Ref: schema.Ref}
-	schema.Ref = ""
-	text, err := json.MarshalIndent(schema, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "../../docs/scenario.schema.json", append(text, '\n'))
+	schematest.Schema{File: "scenario.schema.json", Title: "Windtunnel scenario"}.CheckFormat(t, schema, APIVersion, "../../docs")
 }
 
 // scalarSchema returns the schema of types that a file writes as text.
