@@ -94,7 +94,7 @@ func (o caseDiffOptions) ofResults(a, b string, stdout io.Writer) error {
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
 			return err
 		}
-		if err := writeDiff(o.out, d); err != nil {
+		if err := writeFiles(o.out, diffFiles, d); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, st
 	target.Dir = string(dir)
 	document, runErr := target.run(ctx, stderr, func(behave.Result) {})
 	d := diff.WithRecorded(document)
-	if err := errors.Join(writeCaseReports(dir, document, false), writeDiff(string(dir), d)); err != nil {
+	if err := errors.Join(writeCaseReports(dir, document, false), writeFiles(string(dir), diffFiles, d)); err != nil {
 		return err
 	}
 	if err := diffFormats[o.format.chosen](stdout, d); err != nil {
@@ -161,19 +161,6 @@ var diffFormats = map[string]func(io.Writer, diff.Document) error{
 // diffFiles are the files of the differences.
 var diffFiles = map[string]func(io.Writer, diff.Document) error{
 	"diff.json": diff.JSON, "diff.html": diff.HTML, "diff.md": diff.Markdown,
-}
-
-func writeDiff(dir string, d diff.Document) error {
-	for name, write := range diffFiles {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(file, d), file.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func diffOutcome(d diff.Document) judge.Outcome {

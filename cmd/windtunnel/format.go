@@ -1,14 +1,18 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"windtunnel.dev/sim/report"
 )
 
 // The output formats that every command with output supports.
@@ -65,12 +69,7 @@ func (f *format) Type() string { return "format" }
 func (f *format) json() bool { return f.chosen == jsonFormat }
 
 // printJSON prints a value as JSON.
-func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
+func printJSON(out io.Writer, value any) error { return report.Indented(out, value) }
 
 // oneOf formats a choice, as in: a, b or c.
 func oneOf(all []string) string {
@@ -78,4 +77,18 @@ func oneOf(all []string) string {
 		return strings.Join(all, "")
 	}
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// writeFiles writes a document into a folder in several formats, by the names of the files.
+func writeFiles[D any](dir string, files map[string]func(io.Writer, D) error, d D) error {
+	for name, write := range files {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(file, d), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -93,7 +93,7 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 	case err != nil:
 		return err
 	}
-	if err := writeMigration(plan.Dir, d); err != nil {
+	if err := writeFiles(plan.Dir, migrationFiles, d); err != nil {
 		return err
 	}
 	if err := migrationFormats[o.format.chosen](stdout, d); err != nil {
@@ -200,17 +200,4 @@ var migrationFormats = map[string]func(io.Writer, migratereport.Document) error{
 // migrationFiles are the files of the report.
 var migrationFiles = map[string]func(io.Writer, migratereport.Document) error{
 	"migrate.json": migratereport.JSON, "migrate.html": migratereport.HTML, "migrate.md": migratereport.Markdown,
-}
-
-func writeMigration(dir string, d migratereport.Document) error {
-	for name, write := range migrationFiles {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(file, d), file.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

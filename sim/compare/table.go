@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -44,9 +43,7 @@ func (c Comparison) escaped() Comparison {
 
 // JSON writes the comparison as JSON.
 func JSON(w io.Writer, c Comparison) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	if err := out.Encode(c); err != nil {
+	if err := report.Indented(w, c); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
 	return nil

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -64,10 +63,7 @@ func JSON(w io.Writer, result measure.Result, checks []judge.Check) error {
 	for i := range checks {
 		checks[i].OK = checks[i].Met()
 	}
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(Document{result, checks}); err != nil {
+	if err := Indented(w, Document{result, checks}); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil

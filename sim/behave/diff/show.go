@@ -2,7 +2,6 @@ package diff
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -78,10 +77,7 @@ func write(w io.Writer, text string) error {
 
 // JSON writes the document.
 func JSON(w io.Writer, d Document) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(d); err != nil {
+	if err := report.Indented(w, d); err != nil {
 		return fmt.Errorf("writing the differences: %w", err)
 	}
 	return nil

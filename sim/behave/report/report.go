@@ -5,7 +5,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/report"
 )
 
 // Schema is the version of result.json. Within a version, fields may be added, but none is removed
@@ -81,10 +81,7 @@ func Topic(name string) string {
 
 // JSON writes result.json. Durations are in nanoseconds.
 func JSON(w io.Writer, d Document) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(d); err != nil {
+	if err := report.Indented(w, d); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -235,10 +234,7 @@ func write(w io.Writer, text string) error {
 
 // JSON writes the document. Durations are in nanoseconds.
 func JSON(w io.Writer, d Document) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(d); err != nil {
+	if err := report.Indented(w, d); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
