@@ -89,7 +89,7 @@ func check(t *testing.T, s measure.Subject) {
 		t.Errorf("requests: %+v", s.Requests)
 	}
 	trouble := slices.DeleteFunc(slices.Clone(s.Trouble), func(text string) bool { return strings.HasPrefix(text, "not visible of this controller: ") })
-	if len(trouble) > 0 {
+	if s.Valid && len(trouble) > 0 { // a slow machine is a trouble as well
 		t.Errorf("trouble: %q", trouble)
 	}
 	if s.Posts.Visible {

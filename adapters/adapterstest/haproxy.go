@@ -21,14 +21,16 @@ import (
 // it by SIGUSR2 after each change.
 func runForked(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(forked, flag.ContinueOnError)
-	kubeconfig, address := flags.String("kubeconfig", "", "of the API server"), flags.String("http", "", "where the proxy listens")
+	address := flags.String("http", "", "where the proxy listens")
 	proxy, directory := flags.String("proxy", "", "haproxy, or what takes its flags"), flags.String("directory", "", "of its files")
+	var from source
+	from.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGUSR2) // the proxy inherits this: it loses an early signal, and does not die of it
 	h := &haproxy{program: *proxy, address: *address, directory: *directory}
-	err := follow(ctx, *kubeconfig, func(routes []Route) error { return h.apply(ctx, routes) })
+	err := from.follow(ctx, func(routes []Route) error { return h.apply(ctx, routes) })
 	if h.process != nil {
 		_ = h.process.Signal(syscall.SIGTERM)
 		_, _ = h.process.Wait()

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -74,7 +76,9 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) error {
 // runSingle is a controller that answers the requests itself.
 func runSingle(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(single, flag.ContinueOnError)
-	kubeconfig, address := flags.String("kubeconfig", "", "of the API server"), flags.String("http", "", "where to listen")
+	address := flags.String("http", "", "where to listen")
+	var from source
+	from.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -85,7 +89,11 @@ func runSingle(ctx context.Context, args []string) error {
 	p := newProxy()
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
-		cancel(follow(ctx, *kubeconfig, func(routes []Route) error { p.set(routes); return nil }))
+		cancel(from.follow(ctx, func(routes []Route) error {
+			p.set(routes)
+			fmt.Fprintln(os.Stderr, "stub: routes loaded")
+			return nil
+		}))
 	}()
 	return p.serve(ctx, listener)
 }

@@ -3,6 +3,7 @@ package adapterstest
 import (
 	"cmp"
 	"context"
+	"flag"
 	"net/netip"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -36,13 +38,25 @@ func find(routes []Route, host, path string) (Route, bool) {
 	return Route{}, false
 }
 
+// source is where a controller gets its routes from.
+type source struct {
+	kubeconfig string
+	publish    string // the address that it writes into the status of ingresses, "" for none
+}
+
+// addFlags adds the flags of a source.
+func (s *source) addFlags(flags *flag.FlagSet) {
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "of the API server")
+	flags.StringVar(&s.publish, "publish", "", "the address in the status of ingresses")
+}
+
 // follow calls apply with the routes of all ingresses, at first and after each change, until ctx ends.
-func follow(ctx context.Context, kubeconfig string, apply func([]Route) error) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+func (s *source) follow(ctx context.Context, apply func([]Route) error) error {
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {
 		return err
 	}
-	config.QPS = -1
+	config.QPS, config.UserAgent = -1, "stub/1"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
@@ -84,7 +98,28 @@ func follow(ctx context.Context, kubeconfig string, apply func([]Route) error) e
 		if err := apply(routesOf(all, endpoints)); err != nil {
 			return err
 		}
+		if s.writeStatus(ctx, client, all) != nil { // a fault of the API server
+			time.AfterFunc(time.Second, func() { note(nil) })
+		}
 	}
+}
+
+// writeStatus writes the address into the status of the ingresses that have none.
+func (s *source) writeStatus(ctx context.Context, client kubernetes.Interface, all []*networkingv1.Ingress) error {
+	if s.publish == "" {
+		return nil
+	}
+	for _, ingress := range all {
+		if len(ingress.Status.LoadBalancer.Ingress) > 0 {
+			continue
+		}
+		ingress = ingress.DeepCopy()
+		ingress.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: s.publish}}
+		if _, err := client.NetworkingV1().Ingresses(ingress.Namespace).UpdateStatus(ctx, ingress, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func routesOf(ingresses []*networkingv1.Ingress, all []*discoveryv1.EndpointSlice) []Route {

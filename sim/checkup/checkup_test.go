@@ -2,62 +2,68 @@ package checkup_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"windtunnel.dev/adapters/adapterstest"
 	"windtunnel.dev/sim/checkup"
 	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/subject"
 )
 
-// stub is the adapter of the test binary's controllers.
+func TestMain(m *testing.M) {
+	adapterstest.Main()
+	os.Exit(m.Run())
+}
+
+// stub is the adapter of a controller of package adapterstest, without its arguments and processes.
 const stub = `
 apiVersion: windtunnel.dev/v1
 kind: Adapter
 metadata: {name: stub}
 spec:
-  summary: The test binary as a controller.
-  command: ["{{.Controller}}"]
-  env:
-    STUB_ROLE: "<role>"
-    STUB_HTTP: "{{.Ports.HTTP}}"
-    STUB_HEALTH: "{{.Ports.Health}}"
-    STUB_ROUTES: "{{.Root}}/routes.json"
-    STUB_CLASS: example.com/stub
-    STUB_PUBLISH: "{{.PublishAddress}}"
-    KUBECONFIG: "{{.Kubeconfig}}"
-  directory: "{{.Root}}/work"
-  ingressClass: {controller: example.com/stub}
+  summary: A controller of package adapterstest.
+  ingressClass: {controller: windtunnel.dev/stub}
   userAgent: stub/
   health:
-  - {url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it runs}
   - {address: "127.0.0.1:{{.Ports.HTTP}}", proves: its proxy listens}
-  keep: [routes.json]
+  command: ["{{.Controller}}", "--kubeconfig={{.Kubeconfig}}", "--http=127.0.0.1:{{.Ports.HTTP}}", "--publish={{.PublishAddress}}"]
 `
 
 const (
-	ofSingle = "  processes: {workers: single}\n  log: [{match: '^loaded .* in (?P<took>.*)'}]\n"
-	ofForked = "  processes: {workers: forked, master: '^stub-proxy -W'}\n  log: [{match: '^reloaded', tells: reload}]\n"
+	nobody   = "nobody" // ends at once
+	single   = "stub-single"
+	forked   = "stub-forked"
+	ofSingle = "  processes: {workers: single}\n  log: [{match: '^stub: routes loaded'}]\n"
+	ofForked = "  processes: {workers: forked, master: '^\\S+ -W '}\n  log: [{match: '^stub: haproxy reloaded', tells: reload}]\n"
 )
 
-// check makes a checkup of the test binary in a role.
+// check makes a checkup of a controller in a role: of this test binary, if it has one.
 func check(t *testing.T, role, processes string, patience time.Duration) map[string]checkup.Result {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes; not run with -short")
 	}
+	arguments := `"{{.Controller}}", ` + role
+	if role == forked {
+		arguments += `, "--proxy={{.Controller}}", "--directory={{.Root}}"`
+	}
 	file := filepath.Join(t.TempDir(), "stub.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(stub, "<role>", role, 1)+processes), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(stub, `"{{.Controller}}"`, arguments, 1)+processes), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
+	controller, err := os.Executable()
+	if role == nobody {
+		controller, err = exec.LookPath("false")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	report, err := checkup.Do(t.Context(), checkup.Options{
-		Driver: local.Driver{}, Subject: subject.Subject{Name: "stub", Adapter: file, Controller: self}, Dir: t.TempDir(), Patience: patience,
+		Driver: local.Driver{}, Subject: subject.Subject{Name: "stub", Adapter: file, Controller: controller}, Dir: t.TempDir(), Patience: patience,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +77,8 @@ func check(t *testing.T, role, processes string, patience time.Duration) map[str
 
 func TestShapesOfProcesses(t *testing.T) {
 	for name, test := range map[string]struct{ role, processes, found, newHost string }{
-		"one process":                     {"single", ofSingle, "never replaced", ", without a reload"},
-		"a master that forks its workers": {"controller", ofForked, "1 worker", ", with "},
+		"one process":                     {single, ofSingle, "never replaced", ", without a reload"},
+		"a master that forks its workers": {forked, ofForked, "1 worker", ", with "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			results := check(t, test.role, test.processes, time.Minute)
@@ -93,14 +99,14 @@ func TestShapesOfProcesses(t *testing.T) {
 
 // What a controller or its adapter lacks is said, point by point.
 func TestLacks(t *testing.T) {
-	wrong := strings.Replace(ofSingle, "^loaded", "^synced", 1) + "  pod: other\n"
+	wrong := strings.Replace(ofSingle, "routes loaded", "synced", 1) + "  pod: other\n"
 	for name, test := range map[string]struct {
 		role, processes string
 		lacks           map[string]string // by point
 	}{
-		"does not serve":       {"single", wrong + "  streams: {tcp: a/b, udp: a/c}\n", map[string]string{"log": "no line"}},
-		"is not what it seems": {"single", strings.Replace(ofForked, "stub-proxy -W", "nobody", 1), map[string]string{"processes": "not there", "connections": "", "log": "no line"}},
-		"has another agent":    {"single", ofSingle, nil},
+		"does not serve":       {single, wrong + "  streams: {tcp: a/b, udp: a/c}\n", map[string]string{"log": "no line"}},
+		"is not what it seems": {single, strings.Replace(ofForked, "-W", "nobody", 1), map[string]string{"processes": "not there", "connections": "", "log": "no line"}},
+		"has another agent":    {single, ofSingle, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they wait for what does not come
@@ -116,7 +122,7 @@ func TestLacks(t *testing.T) {
 
 // Without an essential point, the others are not reached.
 func TestCannotStart(t *testing.T) {
-	results := check(t, "nobody", ofSingle, 3*time.Second)
+	results := check(t, nobody, ofSingle, 3*time.Second)
 	if r := results["starts"]; r.OK {
 		t.Errorf("it started: %s", r.Found)
 	}
