@@ -14,10 +14,10 @@ const (
 	mostVotes = 40
 )
 
-// wakeIdle looks for a mutant that is killed by each case that has killed none: other cases may have
-// killed the mutants that it would have killed, so that it was not run with them. Each such case votes
-// for the mutants whose lines its text resembles most. The mutant with the most votes is tried with
-// all of them that reach it.
+// wakeIdle looks for a mutant that an idle case kills: a case that has killed none so far, perhaps only
+// because other cases killed its mutants before it was run with them. Each idle case votes for the
+// mutants whose lines are most similar to its text. The mutant with the most votes is tried with all
+// idle cases that reach it.
 func (h *hunt) wakeIdle(ctx context.Context) error {
 	if !h.WakeIdle {
 		return nil
