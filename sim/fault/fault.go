@@ -59,15 +59,6 @@ var faults = slices.Concat(ofAPI, ofProcesses, ofNetwork, ofPods, ofDisk)
 // All returns all faults.
 func All() []Fault { return slices.Clone(faults) }
 
-// Names returns the names of all faults.
-func Names() []string {
-	var names []string
-	for _, f := range faults {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
 // Find returns the fault of that name.
 func Find(name string) (Fault, bool) {
 	i := slices.IndexFunc(faults, func(f Fault) bool { return f.Name == name })
