@@ -38,7 +38,7 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&a.server.HTTP, "http", "", "loopback address to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
 	flags.StringVar(&a.server.Token, "token", "", "bearer token that clients must send; required to listen beyond loopback (default: a random one)")
 	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "accept requests without token or certificate; loopback only")
-	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
+	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig, which appears when the cluster has the manifests, and the CA (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "accept EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "the controllers of Kubernetes to run: all, none, or some of "+strings.Join(controllers.Names(), ","))
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start until it is ready")
@@ -81,7 +81,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
 	a.server.ServiceAccounts = slices.Contains(names, accountController)
-	a.server.Publish = true
+	a.server.Publish, a.server.KubeconfigLater = true, true
 	kubeapi.DedicateProcess()
 	server, err := kubeapi.Start(a.server)
 	if err != nil {
@@ -117,6 +117,9 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 		return err
 	}
 	defer stop()
+	if err := server.WriteKubeconfig(); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
 	printHolds(out, "serving", server)
 	<-ctx.Done()

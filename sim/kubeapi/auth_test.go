@@ -3,7 +3,9 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -185,6 +187,32 @@ func refusalOf(t *testing.T, url, authorization string) string {
 
 // The kubeconfig of a server has two contexts, one with a token and one with a certificate, even if
 // only HTTP was requested. Only its owner may read it, also after it replaced another file.
+func TestKubeconfigLater(t *testing.T) {
+	t.Parallel()
+	opts := Options{HTTPS: "127.0.0.1:0", Dir: t.TempDir(), KubeconfigLater: true}
+	earlier := filepath.Join(opts.Dir, "kubeconfig")
+	if err := os.WriteFile(earlier, []byte("of an earlier server"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startWith(t, opts)
+	if _, err := os.Stat(earlier); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the kubeconfig before WriteKubeconfig: %v", err)
+	}
+	if err := s.WriteKubeconfig(); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client(t, config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := startWith(t, Options{HTTP: "127.0.0.1:0"}).WriteKubeconfig(); err == nil || !strings.Contains(err.Error(), "set Dir") {
+		t.Errorf("a kubeconfig without a folder: %v", err)
+	}
+}
+
 func TestKubeconfigCarriesCredentials(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]Options{"HTTPS": {HTTPS: "127.0.0.1:0"}, "HTTP": {HTTP: "127.0.0.1:0"}} {

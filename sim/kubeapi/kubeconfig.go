@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,11 +13,31 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes dir/kubeconfig, with the CA and the token inline. Over TLS it adds a
-// second context that uses a client certificate instead. It returns the path of the file.
-func (s *Server) writeKubeconfig(dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making the folder of the kubeconfig: %w", err)
+// prepareKubeconfig makes the folder of the kubeconfig, and writes the file unless that is left to
+// WriteKubeconfig. Then it removes the file of an earlier server.
+func (s *Server) prepareKubeconfig() error {
+	if s.opts.Dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(s.opts.Dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the kubeconfig: %w", err)
+	}
+	s.kubeconfig = filepath.Join(s.opts.Dir, "kubeconfig")
+	if !s.opts.KubeconfigLater {
+		return s.WriteKubeconfig()
+	}
+	if err := os.Remove(s.kubeconfig); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing an earlier kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// WriteKubeconfig writes the kubeconfig, with the CA and the token inline. Over TLS it adds a second
+// context that uses a client certificate instead. The file appears complete. Without Options.Dir it
+// is an error.
+func (s *Server) WriteKubeconfig() error {
+	if s.kubeconfig == "" {
+		return errors.New("kubeapi: a kubeconfig needs a folder; set Dir")
 	}
 	const name = "windtunnel"
 	config := cmp.Or(s.TLSConfig(), s.Config())
@@ -25,23 +46,22 @@ func (s *Server) writeKubeconfig(dir string) (string, error) {
 	addUser(file, name, name, config)
 	file.CurrentContext = name
 	if s.https != nil {
-		s.identity.Dir = dir
+		s.identity.Dir = s.opts.Dir
 		if err := s.identity.WriteCA(); err != nil {
-			return "", fmt.Errorf("writing the CA's certificate: %w", err)
+			return fmt.Errorf("writing the CA's certificate: %w", err)
 		}
 		byCert, err := s.CertificateConfig("admin", "system:masters")
 		if err != nil {
-			return "", err
+			return err
 		}
 		const secure = name + "-certificate"
 		file.Clusters[secure] = &api.Cluster{Server: byCert.Host, CertificateAuthorityData: byCert.CAData}
 		addUser(file, secure, secure, byCert)
 	}
-	path := filepath.Join(dir, "kubeconfig")
-	if err := writePrivate(path, *file); err != nil {
-		return "", fmt.Errorf("writing the kubeconfig: %w", err)
+	if err := writePrivate(s.kubeconfig, *file); err != nil {
+		return fmt.Errorf("writing the kubeconfig: %w", err)
 	}
-	return path, nil
+	return nil
 }
 
 // writePrivate replaces a kubeconfig by one that only its owner can read, independent of the mode

@@ -42,10 +42,13 @@ const DefaultVersion = "v1.36.0"
 
 // Options are the options of a server. At least one of HTTP and HTTPS must be set.
 type Options struct {
-	HTTP    string // listen address, host:port; port 0 chooses a free port; empty turns HTTP off
-	HTTPS   string // the same for HTTPS, with a certificate of a CA that Start creates
-	Dir     string // directory for the kubeconfig and the CA's certificate; it turns HTTPS on, by default on a free loopback port; empty writes no files
-	Version string // Kubernetes version that the server reports, a semantic version with v; empty means DefaultVersion
+	HTTP  string // listen address, host:port; port 0 chooses a free port; empty turns HTTP off
+	HTTPS string // the same for HTTPS, with a certificate of a CA that Start creates
+	Dir   string // directory for the kubeconfig and the CA's certificate; it turns HTTPS on, by default on a free loopback port; empty writes no files
+	// KubeconfigLater leaves the kubeconfig to Server.WriteKubeconfig: programs that wait for the file
+	// start when the cluster has what they expect.
+	KubeconfigLater bool
+	Version         string // Kubernetes version that the server reports, a semantic version with v; empty means DefaultVersion
 	// ResolveService returns the host:port behind a Service that a webhook configuration
 	// names, because there is no cluster network. Without it such webhooks fail.
 	ResolveService func(namespace, name string, port int32) (string, error)
@@ -116,11 +119,9 @@ func Start(opts Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	if opts.Dir != "" {
-		if s.kubeconfig, err = s.writeKubeconfig(opts.Dir); err != nil {
-			s.abandon()
-			return nil, err
-		}
+	if err := s.prepareKubeconfig(); err != nil {
+		s.abandon()
+		return nil, err
 	}
 	for _, e := range s.endpoints() {
 		e.serve(s.newHTTPServer())
