@@ -85,10 +85,9 @@ fuzz: ## run each fuzz test for FUZZTIME (default 10s)
 attack: setup ## run all attacks with their full number of tries, results in docs/results/attack.md
 	hack/attack
 
-# MUTATIONS are further flags, such as --sample 100 or --budget 1h. A second run continues the first.
-mutations: setup build ## find lines of the template and the Lua code, and settings, that no case watches; results in docs/results/mutations.md
-	bin/windtunnel case mutate --reasons hack/mutations.tsv $(MUTATIONS); code=$$?; \
-	case $$code in 0|1|3) cp runs/mutations/mutations.md docs/results/mutations.md;; esac; exit $$code
+# MUTATIONS are further flags, such as --sample 100 or --budget 1h. A run continues the last one.
+mutations: setup build ## find lines of the template and the Lua code, and settings, that no case watches; results in docs/results/mutations
+	hack/mutations $(MUTATIONS)
 
 golden: setup ## rewrite the golden files and generated docs from the current output of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' --exclude-dir=oracle 'windtunnel.dev/internal/golden' . | xargs -n1 dirname | sort -u) -update

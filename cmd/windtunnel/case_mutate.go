@@ -120,7 +120,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	document := mutate.Document{
 		Version: version.Of().Commit, Command: o.command(paths), Start: began,
-		Cases: found.Cases, Results: found.Results,
+		Cases: found.Cases, Results: found.Results, Known: found.Known,
 	}
 	if document.Reasons, err = o.readReasons(in.Mutants); err != nil {
 		return err

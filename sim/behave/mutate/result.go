@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // Outcome is what became of a mutant.
@@ -47,6 +49,8 @@ type Document struct {
 	Start   time.Time
 	Cases   []string // the names of the cases that pass without a mutant
 	Results []Result
+	// Known is how many of the results an earlier run found, perhaps with another version.
+	Known int
 	// Reasons says why mutants may survive or are not reached, by name.
 	Reasons map[string]string
 }
@@ -111,6 +115,10 @@ func Markdown(out io.Writer, d Document) error {
 	w.line("")
 	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case. Neither counts in the percentage. *Undecided* mutants survived the cases that are most likely to fail, and *untried* ones were not tried, because the time ran out.")
 	w.line("")
+	if d.Known > 0 {
+		w.line("%s known from earlier runs, perhaps of other versions.", plural.Of(d.Known, "outcome is", "outcomes are"))
+		w.line("")
+	}
 	w.line("| mutants | all | killed | survived | undecided | stillborn | unreached | untried | survived of those that live |")
 	w.line("|---|---|---|---|---|---|---|---|---|")
 	for _, kind := range append(slices.Clone(Kinds), "") {

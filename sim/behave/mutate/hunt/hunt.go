@@ -42,6 +42,7 @@ type Outcome struct {
 	Results []mutate.Result // in the order of the mutants
 	Cases   []string        // that pass without a mutant
 	Idle    []string        // of these, those that kill no mutant
+	Known   int             // how many results an earlier hunt found
 }
 
 // Do tries the mutants. If ctx ends before the last one, the rest are untried, and the error is nil
@@ -63,13 +64,16 @@ func Do(ctx context.Context, o Options) (Outcome, error) {
 	if err := h.begin(ctx); err != nil {
 		return Outcome{}, err
 	}
-	h.recall()
+	known := h.recall()
 	for _, phase := range []func(context.Context) error{h.ignoreSettings, h.tryLines, h.tryTogether, h.wakeIdle} {
 		if err := phase(ctx); err != nil && ctx.Err() == nil {
 			return Outcome{}, err
 		}
 	}
-	return h.outcome(), h.state.err()
+	found := h.outcome()
+	found.Known = known
+	h.state.compact()
+	return found, h.state.err()
 }
 
 // hunt is a hunt that goes on.
@@ -125,8 +129,8 @@ func (h *hunt) begin(ctx context.Context) error {
 	return nil
 }
 
-// recall takes over the results of an earlier hunt.
-func (h *hunt) recall() {
+// recall takes over the results of an earlier hunt, and returns their number.
+func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
 		if r, ok := known[m.Name]; ok && r.Was == m.Was && r.Now == m.Now {
@@ -142,6 +146,7 @@ func (h *hunt) recall() {
 	if len(h.results) > 0 {
 		h.Log("%d of %d mutants are known from an earlier hunt", len(h.results), len(h.Mutants))
 	}
+	return len(h.results)
 }
 
 // settle records a result.

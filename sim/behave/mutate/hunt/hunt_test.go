@@ -1,6 +1,8 @@
 package hunt
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -128,8 +130,21 @@ func TestStateIsRead(t *testing.T) {
 	if found := s.results(); len(found) != 1 || found[h.Mutants[0].Name].Outcome != mutate.Killed {
 		t.Errorf("results %+v", found)
 	}
+	s.close()
+	if s, err = openState(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	s.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived})
+	before := s.results()
+	s.compact()
 	if s.close(); s.err() != nil {
 		t.Error(s.err())
+	}
+	if diff := cmp.Diff(before, s.results()); diff != "" || len(before) != 2 {
+		t.Errorf("compact changes the results (-before +after):\n%s", diff)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.dir, resultsFile)); err != nil || strings.Count(string(text), "\n") != 2 {
+		t.Errorf("compact leaves %q, %v", text, err)
 	}
 }
 

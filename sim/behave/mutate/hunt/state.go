@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -40,7 +42,18 @@ func openState(dir string) (*state, error) {
 		file.Close()
 		return nil, fmt.Errorf("another hunt runs in %s: wait for its end, or choose another folder: %w", dir, err)
 	}
-	return &state{dir: dir, file: file}, nil
+	s := &state{dir: dir, file: file}
+	s.endLine()
+	return s, s.wrong
+}
+
+// endLine ends a line that a hunt did not complete, so that the next result has its own.
+func (s *state) endLine() {
+	text, err := os.ReadFile(filepath.Join(s.dir, resultsFile))
+	if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+		_, err = s.file.WriteString("\n")
+	}
+	s.wrong = errors.Join(s.wrong, err)
 }
 
 func (s *state) close()     { s.wrong = errors.Join(s.wrong, s.file.Close()) }
@@ -78,6 +91,22 @@ func (s *state) results() map[string]mutate.Result {
 		}
 	}
 	return all
+}
+
+// compact rewrites the results, one line for each mutant, in the order of their names.
+func (s *state) compact() {
+	all := s.results()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s.wrong = errors.Join(s.wrong, encoder.Encode(all[name]))
+	}
+	path := filepath.Join(s.dir, resultsFile)
+	s.wrong = errors.Join(s.wrong, os.WriteFile(path+".new", text.Bytes(), 0o644))
+	if s.wrong == nil {
+		s.wrong = os.Rename(path+".new", path)
+	}
 }
 
 func (s *state) keep(r mutate.Result) {
