@@ -8,6 +8,7 @@ import (
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/measure"
 )
 
 func TestFiles(t *testing.T) {
@@ -49,6 +50,15 @@ func TestFind(t *testing.T) {
 	for name, want := range map[string]string{"ingress-nginks": "did you mean ingress-nginx?", "./missing.yaml": "missing.yaml"} {
 		if _, err := adapters.Find(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", name, err, want)
+		}
+	}
+}
+
+// What adapters can declare not applicable are measurements.
+func TestMeasurements(t *testing.T) {
+	for _, name := range adapter.Measurements {
+		if err := measure.CheckName(name); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (c adapterChecked) print(out io.Writer, format format) error {
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row{"", "point", "what", "found"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}})
 	for _, r := range c.Results {
 		mark := "ok"
 		if !r.OK {
@@ -168,8 +168,8 @@ func (c adapterChecked) print(out io.Writer, format format) error {
 		}
 		t.AppendRow(table.Row{mark, r.Point, r.What, r.Found})
 	}
-	for _, unseen := range c.Unseen {
-		t.AppendRow(table.Row{"", "not visible", unseen, ""})
+	for _, n := range c.NotApplicable {
+		t.AppendRow(table.Row{"", "n/a", strings.Join(n.Measurements, ", "), n.Why})
 	}
 	_, err := fmt.Fprintln(out, t.Render())
 	return err

@@ -8,12 +8,13 @@ import (
 
 // The exit codes, the same for every command.
 const (
-	exitOK          = 0
-	exitFailed      = 1   // the subject did not meet the expectations
-	exitBadInput    = 2   // the command could not run with the given input
-	exitVoid        = 3   // the run is not conclusive: the machine or the generator was too slow
-	exitSkipped     = 4   // the driver does not support what the scenario needs
-	exitInterrupted = 130 // 128 + SIGINT, as in shells
+	exitOK           = 0
+	exitFailed       = 1   // the subject did not meet the expectations
+	exitBadInput     = 2   // the command could not run with the given input
+	exitVoid         = 3   // the run is not conclusive: the machine or the generator was too slow
+	exitSkipped      = 4   // the driver does not support what the scenario needs
+	exitInapplicable = 5   // the run is measured, but no expectation applies to its subjects
+	exitInterrupted  = 130 // 128 + SIGINT, as in shells
 )
 
 // exitCodes maps each outcome to its exit code. An error without an outcome gets the code of
@@ -25,6 +26,8 @@ var exitCodes = map[judge.Outcome]int{
 	judge.Void:        exitVoid,
 	judge.Skipped:     exitSkipped,
 	judge.Interrupted: exitInterrupted,
+
+	judge.Inapplicable: exitInapplicable,
 }
 
 // outcomeError is the error of a command that has completed and has already printed its outcome. It

@@ -17,6 +17,7 @@ import (
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 	"windtunnel.dev/sim/traffic"
@@ -63,6 +64,7 @@ func knownNames() scenario.Known {
 			_, err := expect.Compile(text)
 			return err
 		},
+		CheckMeasurement: measure.CheckName,
 		CheckFigure: func(pattern string) error {
 			_, err := compare.Select([]string{pattern})
 			return err

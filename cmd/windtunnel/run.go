@@ -38,8 +38,8 @@ for CI systems (junit.xml) and for benchstat (bench.txt), and the logs of the
 subjects.
 Exit codes: 0 all expectations hold, 1 one does not or the subject died, 2 the
 scenario could not be run, 3 the run is void (the report says why), 4 skipped because
-the driver does not support what the scenario needs, 130 interrupted (the report
-covers the run until then).`,
+the driver does not support what the scenario needs, 5 measured, but no expectation
+applies to the subject, 130 interrupted (the report covers the run until then).`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -127,7 +127,10 @@ func printResult(ended trial.Result, format format, stdout, stderr io.Writer) er
 	if err := printMeasured(stdout, ended.Dir, format, ended.Measured); err != nil {
 		return err
 	}
-	if ended.Outcome == judge.Interrupted {
+	switch ended.Outcome {
+	case judge.Inapplicable:
+		fmt.Fprintln(stderr, "windtunnel: measured, but not judged:", ended.Note())
+	case judge.Interrupted:
 		fmt.Fprintln(stderr, "windtunnel: interrupted; the report is of what was seen")
 	}
 	return exitWith(ended.Outcome)

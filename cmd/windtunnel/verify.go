@@ -116,6 +116,8 @@ var outcomeWords = map[judge.Outcome]string{
 	judge.Void:        "void",
 	judge.Skipped:     "skip",
 	judge.Interrupted: "interrupted",
+
+	judge.Inapplicable: "n/a",
 }
 
 // verifyRow is a row in the table of verify.

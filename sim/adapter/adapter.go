@@ -68,8 +68,8 @@ type Spec struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// The folders that the controller uses by a fixed path.
 	Isolation *Isolation `yaml:"isolation,omitempty"`
-	// What the harness cannot see of this controller, one sentence each: templates. Reports list those that expand to something.
-	Unseen []string `yaml:"unseen,omitempty"`
+	// Measurements that the controller cannot have, or that the harness cannot see. Expectations that depend on one are not applicable, and reports say why. What follows from processes and log need not be named.
+	NotApplicable []NotApplicable `yaml:"notApplicable,omitempty"`
 }
 
 // File is a file or folder that is laid out before the controller starts: a text, a copy, a link, or
@@ -148,5 +148,5 @@ type metadata struct {
 
 // types are the types of an adapter file, with their names in messages.
 var types = specfile.TypesOf(reflect.TypeFor[document](), map[string]string{
-	"document": "an adapter", "File": "a file", "Health": "a health check", "Line": "a log line",
+	"document": "an adapter", "File": "a file", "NotApplicable": "an entry of notApplicable", "Health": "a health check", "Line": "a log line",
 })

@@ -39,6 +39,7 @@ func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *spec
 	c.health()
 	c.log()
 	c.isolation()
+	c.notApplicable()
 	c.templates()
 	if !broken && len(found.Found) == 0 {
 		c.samples()

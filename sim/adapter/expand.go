@@ -40,7 +40,8 @@ func (a *Adapter) Expand(data Data) (*Setup, error) {
 	data.ConfigMap = expand([]any{"spec", "configMap"}, a.ConfigMap)
 	s := &Setup{Adapter: a.Name, Spec: a.Spec.transform(expand)}
 	s.Command = append(s.Command[:1], slices.DeleteFunc(s.Command[1:], isEmpty)...)
-	s.Keep, s.Unseen = slices.DeleteFunc(s.Keep, isEmpty), slices.DeleteFunc(s.Unseen, isEmpty)
+	s.Keep = slices.DeleteFunc(s.Keep, isEmpty)
+	s.NotApplicable = slices.DeleteFunc(s.NotApplicable, func(n NotApplicable) bool { return n.Why == "" })
 	maps.DeleteFunc(s.Env, func(_, value string) bool { return value == "" })
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.left })
 	if s.Isolation != nil && !holds(a.Isolation.When, s.Isolation.When) {
@@ -100,7 +101,7 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 		}
 		return all
 	}
-	s.Command, s.Keep, s.Unseen = list("command", s.Command), list("keep", s.Keep), list("unseen", s.Unseen)
+	s.Command, s.Keep = list("command", s.Command), list("keep", s.Keep)
 	env := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env[name] = f(at("env", name), s.Env[name])
@@ -122,6 +123,10 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 	for i := range s.Health {
 		h := &s.Health[i]
 		h.URL, h.Address = f(at("health", i, "url"), h.URL), f(at("health", i, "address"), h.Address)
+	}
+	s.NotApplicable = slices.Clone(s.NotApplicable)
+	for i := range s.NotApplicable {
+		s.NotApplicable[i].Why = f(at("notApplicable", i, "why"), s.NotApplicable[i].Why)
 	}
 	if s.Isolation != nil {
 		isolation := *s.Isolation

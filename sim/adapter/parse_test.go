@@ -68,7 +68,7 @@ spec:
   - {record: synced}
   keep: [etc/proxy.cfg]
   isolation: {when: "{{not .Lua}}", folders: [/etc/proxy], processes: true}
-  unseen: [its thoughts]
+  notApplicable: [{measurements: [posts], why: its thoughts are its own}]
 ---
 apiVersion: v1
 kind: ConfigMap

@@ -88,7 +88,8 @@ type checkup struct {
 // Report is what came of a checkup.
 type Report struct {
 	Results []Result `json:"results"`
-	Unseen  []string `json:"unseen,omitempty"` // what cannot be seen of the controller, as its adapter says
+	// NotApplicable are the measurements that do not apply to the controller.
+	NotApplicable []event.NotApplicable `json:"notApplicable,omitempty"`
 }
 
 // OK reports whether the controller lacks nothing.
@@ -116,7 +117,7 @@ func Do(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	c.workers = probe.WatchWorkers(watching, c.log, o.Subject.Name, c.instance.Setup().Processes, c.master)
-	report := Report{Unseen: c.instance.Setup().Unseen}
+	report := Report{NotApplicable: c.instance.Setup().Inapplicable()}
 	reached := true
 	for _, p := range points {
 		began := time.Now()

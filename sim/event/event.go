@@ -32,6 +32,8 @@ type Event struct {
 	Probe   *Probe   `json:"probe,omitempty"`
 	Load    *Load    `json:"load,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
+
+	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
 }
 
 // Run is the first event of a log. It describes the scenario, its inputs and its environment.
@@ -289,6 +291,13 @@ type Host struct {
 type Trouble struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// NotApplicable says which measurements do not apply to a subject: it cannot have them, or nothing can
+// see them. It is written before the subject starts.
+type NotApplicable struct {
+	Measurements []string `json:"measurements"` // names as in expectations; a name covers all below it
+	Why          string   `json:"why"`
 }
 
 // Start is a start of a subject's controller. When the controller first reports that it is healthy,

@@ -30,10 +30,13 @@ type Expectation struct {
 type Evaluation struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`
-	Actual string `json:"actual"` // the values that it uses: reloads = 7, requests.failed = 0
+	Actual string `json:"actual"` // the values that it uses: reloads = 7, requests.failed = 0; or why it does not apply
 	// Error is why the expectation could not be evaluated, such as a division by zero; it is not
 	// met then.
 	Error string `json:"error,omitempty"`
+	// NotApplicable is why the expectation does not apply to the subject: it depends on a measurement
+	// that does not. It is neither met nor failed then, and OK is false.
+	NotApplicable string `json:"notApplicable,omitempty"`
 }
 
 // env declares every field of measure.Subject as a typed variable.
@@ -104,8 +107,14 @@ func (e Expectation) String() string { return e.text }
 // that does not exist. (But a lane's quantile of an empty set is zero;
 // lanes.all(l, l.latency.n > 0) detects that.) Nor is it met if the evaluation fails, for
 // example by a division by zero or an index beyond the end: then Evaluation.Error says why.
+// It does not apply if its result depends on a measurement that does not apply to the subject:
+// reloads == 0 || requests.failed == 0 holds without reloads if no request failed.
 // An error that is returned is a defect of the measurements.
 func (e Expectation) Evaluate(s measure.Subject) (Evaluation, error) {
+	why, err := e.notApplicable(s)
+	if err != nil || why != "" {
+		return Evaluation{Text: e.text, Actual: why, NotApplicable: why}, err
+	}
 	vars, err := variables(s)
 	if err != nil {
 		return Evaluation{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)

@@ -85,6 +85,41 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// An expectation that depends on a measurement which the subject cannot have is neither met nor failed.
+func TestNotApplicable(t *testing.T) {
+	single := subject
+	single.Reloads, single.Workers.Alive = 0, 1
+	single.NotApplicable = []measure.NotApplicable{
+		{Measurements: []string{"reloads", "workers.alive", "workers.history"}, Why: "it is one process"},
+		{Measurements: []string{"posts"}, Why: "it has none"},
+	}
+	for text, want := range map[string]string{
+		"reloads >= 2": "reloads: it is one process",
+		"reloads == 0": "reloads: it is one process",
+		"reloads >= 2 && workers.alive >= 2 && posts.count > 0": "reloads: it is one process; posts: it has none",
+		"workers.history.all(h, h.workers == 2)":                "workers.history: it is one process",
+		"requests.failed <= 30 * reloads":                       "reloads: it is one process",
+		`lanes.all(l, l.name != "post" || l.failed <= reloads)`: "reloads: it is one process",
+		// These do not depend on it.
+		"workers.exited == 2":                      "",
+		"requests.sent == 100 || reloads >= 2":     "",
+		"requests.sent == 0 && reloads >= 2":       "",
+		`lanes.all(l, l.failed > 0 || l.sent > 0)`: "",
+	} {
+		e, err := expect.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := e.Evaluate(single)
+		if err != nil || got.NotApplicable != want {
+			t.Errorf("%s: %+v, %v; want not applicable: %q", text, got, err, want)
+		}
+		if want != "" && (got.OK || got.Actual != want) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
 func TestCompileRefuses(t *testing.T) {
 	for _, test := range []struct {
 		text string

@@ -51,7 +51,7 @@ func namesNear(text string, column int, message string) string {
 	if column < len(runes) && runes[column] == '.' {
 		path = pathBefore.FindString(string(runes[:column]))
 	}
-	names := namesUnder(path)
+	names := measure.NamesUnder(path)
 	if names == nil {
 		return ""
 	}

@@ -15,23 +15,39 @@ func programOf(checked *cel.Ast) (cel.Program, error) {
 	return env.Program(checked, cel.EvalOptions(cel.OptPartialEval))
 }
 
-// variables returns the subject's fields by JSON name. A cause that did not occur is zero, not
-// missing. A quantile of an empty set is unknown, not zero, and so is a figure without data.
+// variables returns the subject's fields by JSON name. A quantile of an empty set is unknown, not
+// zero, and so is a figure without data, or one that does not apply.
 func variables(s measure.Subject) (cel.PartialActivation, error) {
+	vars := values(s)
+	var unknown []*cel.AttributePatternType
+	v := reflect.ValueOf(s)
+	for i, field := range reflect.VisibleFields(v.Type()) {
+		unknown = append(unknown, missingQuantiles(v.Field(i), jsonName(field))...)
+	}
+	return cel.PartialVars(vars, slices.Concat(unknown, patterns(measure.Unseen(s)), notApplicable(s))...)
+}
+
+// values returns the subject's fields by JSON name. A cause that did not occur is zero, not missing.
+func values(s measure.Subject) map[string]any {
 	s.Requests.Causes = everyCause(s.Requests.Causes)
 	s.Lanes = slices.Clone(s.Lanes)
 	for i := range s.Lanes {
 		s.Lanes[i].Causes = everyCause(s.Lanes[i].Causes)
 	}
 	vars := map[string]any{}
-	var unknown []*cel.AttributePatternType
 	v := reflect.ValueOf(s)
 	for i, field := range reflect.VisibleFields(v.Type()) {
-		name := jsonName(field)
-		vars[name] = v.Field(i).Interface()
-		unknown = append(unknown, missingQuantiles(v.Field(i), name)...)
+		vars[jsonName(field)] = v.Field(i).Interface()
 	}
-	return cel.PartialVars(vars, append(unknown, patterns(measure.Unseen(s))...)...)
+	return vars
+}
+
+// notApplicable returns the measurements that do not apply to the subject.
+func notApplicable(s measure.Subject) (all []*cel.AttributePatternType) {
+	for _, n := range s.NotApplicable {
+		all = append(all, patterns(n.Measurements)...)
+	}
+	return all
 }
 
 // missingQuantiles returns the paths, from the name of a variable, of quantiles of empty sets and

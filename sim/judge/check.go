@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/expect"
@@ -18,15 +19,37 @@ type Check struct {
 	expect.Evaluation
 }
 
-// Met reports whether the expectation is met. OK alone tells what the values say, even if
-// the run is void.
-func (c Check) Met() bool { return c.OK && !c.Void }
+// Verdict is what a check comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Met           Verdict = "met"
+	NotMet        Verdict = "not met"
+	NotJudged     Verdict = "not judged"     // the run of the subject is void
+	NotApplicable Verdict = "not applicable" // to the subject, whatever its run shows
+)
+
+// Verdict returns what the check comes to. OK alone tells what the values say, even if the run is
+// void.
+func (c Check) Verdict() Verdict {
+	switch {
+	case c.NotApplicable != "":
+		return NotApplicable
+	case c.Void:
+		return NotJudged
+	case c.OK:
+		return Met
+	}
+	return NotMet
+}
 
 // Checks checks every expectation of the scenario against each subject that it is about, in
 // the order of the subjects. An error names the line of the scenario's file.
 func Checks(s *scenario.Scenario, result measure.Result) ([]Check, error) {
 	var checks []Check
 	for i, subject := range result.Subjects {
+		pointless := withoutPoint(s, subject)
 		for _, expectation := range expectationsOf(s, i) {
 			compiled, err := expect.Compile(expectation.Expression)
 			if err != nil {
@@ -36,10 +59,23 @@ func Checks(s *scenario.Scenario, result measure.Result) ([]Check, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", s.File, expectation.Line, err)
 			}
+			if pointless != "" {
+				evaluation = expect.Evaluation{Text: evaluation.Text, Actual: pointless, NotApplicable: pointless}
+			}
 			checks = append(checks, Check{Subject: subject.Name, Void: !subject.Valid, Evaluation: evaluation})
 		}
 	}
 	return checks, nil
+}
+
+// withoutPoint returns why the scenario has no point for a subject; "" if it has one.
+func withoutPoint(s *scenario.Scenario, subject measure.Subject) string {
+	for _, measurement := range s.About {
+		if why := subject.WhyNot(measurement); why != "" {
+			return fmt.Sprintf("the scenario is about %s: %s", measurement, why)
+		}
+	}
+	return ""
 }
 
 // expectationsOf returns the expectations of all subjects, and those of the subject i.
@@ -58,10 +94,18 @@ func Of(result measure.Result, checks []Check) (Outcome, string) {
 			return Void, fmt.Sprintf("void for %s: %s", s.Name, firstReason(s))
 		}
 	}
+	count := map[Verdict]int{}
 	for _, c := range checks {
-		if !c.Met() {
-			return Failed, fmt.Sprintf("%s: %s, but %s", c.Subject, c.Text, c.Actual)
-		}
+		count[c.Verdict()]++
+	}
+	switch {
+	case count[NotMet] > 0:
+		c := checks[slices.IndexFunc(checks, func(c Check) bool { return c.Verdict() == NotMet })]
+		return Failed, fmt.Sprintf("%s: %s, but %s", c.Subject, c.Text, c.Actual)
+	case len(checks) > 0 && count[NotApplicable] == len(checks):
+		return Inapplicable, "no expectation applies: " + checks[0].NotApplicable
+	case count[NotApplicable] > 0:
+		return Passed, fmt.Sprintf("%s, %d not applicable", plural.Of(count[Met], "expectation holds", "expectations hold"), count[NotApplicable])
 	}
 	return Passed, plural.Of(len(checks), "expectation holds", "expectations hold")
 }

@@ -20,6 +20,7 @@ func TestTogether(t *testing.T) {
 		{nil, judge.Passed},
 		{[]judge.Outcome{judge.Passed, judge.Passed}, judge.Passed},
 		{[]judge.Outcome{judge.Skipped}, judge.Passed},
+		{[]judge.Outcome{judge.Inapplicable, judge.Passed}, judge.Passed},
 		{[]judge.Outcome{judge.Passed, judge.Void, judge.Skipped}, judge.Void},
 		{[]judge.Outcome{judge.Failed, judge.Void}, judge.Failed},
 		{[]judge.Outcome{judge.Void, judge.Failed}, judge.Failed},
@@ -84,6 +85,79 @@ func TestOutcome(t *testing.T) {
 	} {
 		if got, note := judge.Of(measure.Result{Subjects: test.subjects}, test.checks); got != test.want || note != test.note {
 			t.Errorf("%s: %s, %q, want %s, %q", name, got, note, test.want, test.note)
+		}
+	}
+}
+
+func inapplicable(subject, text string) judge.Check {
+	return judge.Check{Subject: subject, Evaluation: expect.Evaluation{Text: text, Actual: "it has none", NotApplicable: "it has none"}}
+}
+
+// An expectation that does not apply neither holds nor fails; if none applies, neither does the run.
+func TestInapplicable(t *testing.T) {
+	met, failed, none := check("a", "x", true, false), check("a", "y", false, false), inapplicable("b", "z")
+	for name, test := range map[string]struct {
+		checks []judge.Check
+		want   judge.Outcome
+		note   string
+	}{
+		"others hold":   {[]judge.Check{met, none}, judge.Passed, "1 expectation holds, 1 not applicable"},
+		"another fails": {[]judge.Check{none, failed}, judge.Failed, "a: y, but y it is"},
+		"none applies":  {[]judge.Check{none, none}, judge.Inapplicable, "no expectation applies: it has none"},
+	} {
+		result := measure.Result{Subjects: []measure.Subject{{Name: "a", Valid: true}, {Name: "b", Valid: true}}}
+		if got, note := judge.Of(result, test.checks); got != test.want || note != test.note {
+			t.Errorf("%s: %s, %q, want %s, %q", name, got, note, test.want, test.note)
+		}
+	}
+	if outcome, _ := judge.Of(measure.Result{Subjects: []measure.Subject{{Name: "b"}}}, []judge.Check{none}); outcome != judge.Void {
+		t.Errorf("a void run is %s", outcome)
+	}
+	for verdict, c := range map[judge.Verdict]judge.Check{
+		judge.Met: met, judge.NotMet: failed, judge.NotApplicable: none, judge.NotJudged: check("a", "x", true, true),
+	} {
+		if c.Verdict() != verdict {
+			t.Errorf("%+v is %s, want %s", c, c.Verdict(), verdict)
+		}
+	}
+}
+
+// A scenario that is about something that a subject cannot have expects nothing of it.
+func TestScenarioWithoutPoint(t *testing.T) {
+	s := &scenario.Scenario{Spec: scenario.Spec{About: []string{"reloads"}, Expect: []scenario.Expectation{{Expression: "requests.failed > 0"}}}}
+	result := measure.Result{Subjects: []measure.Subject{
+		{Name: "nginx", Valid: true, Requests: measure.Requests{Failed: 1}},
+		{Name: "single", Valid: true, NotApplicable: []measure.NotApplicable{{Measurements: []string{"reloads"}, Why: "it is one process"}}},
+	}}
+	checks, err := judge.Checks(s, result)
+	if err != nil || len(checks) != 2 || checks[0].Verdict() != judge.Met || checks[1].NotApplicable != "the scenario is about reloads: it is one process" {
+		t.Fatalf("%+v, %v", checks, err)
+	}
+	if outcome, note := judge.Of(result, checks); outcome != judge.Passed || note != "1 expectation holds, 1 not applicable" {
+		t.Errorf("%s, %q", outcome, note)
+	}
+	result.Subjects = result.Subjects[1:]
+	if outcome, note := judge.Of(result, checks[1:]); outcome != judge.Inapplicable || !strings.Contains(note, "about reloads") {
+		t.Errorf("%s, %q", outcome, note)
+	}
+}
+
+// What applies to no subject proves nothing, and does not keep the rest of a control from it.
+func TestInapplicableControl(t *testing.T) {
+	red := check("a", "x", false, false)
+	for name, test := range map[string]struct {
+		fails  []string
+		checks []judge.Check
+		want   judge.Outcome
+	}{
+		"none applies":            {[]string{"z"}, []judge.Check{inapplicable("a", "z"), red}, judge.Inapplicable},
+		"another one turns red":   {[]string{"z", "x"}, []judge.Check{inapplicable("a", "z"), red}, judge.Passed},
+		"another one stays green": {[]string{"z", "y"}, []judge.Check{inapplicable("a", "z"), check("a", "y", true, false)}, judge.Failed},
+		"it applies to a subject": {[]string{"z"}, []judge.Check{inapplicable("a", "z"), check("b", "z", false, false)}, judge.Passed},
+		"green for that subject":  {[]string{"z"}, []judge.Check{inapplicable("a", "z"), check("b", "z", true, false)}, judge.Failed},
+	} {
+		if got, note := judge.OfControl(&scenario.Control{Fails: test.fails}, measure.Result{}, test.checks); got != test.want {
+			t.Errorf("%s: %s, %q, want %s", name, got, note, test.want)
 		}
 	}
 }

@@ -16,13 +16,16 @@ const (
 	Skipped     Outcome = "skipped"     // the driver cannot do what the scenario asks for
 	NotRun      Outcome = "not run"     // the trial could not be done
 	Interrupted Outcome = "interrupted" // the user ended it
+
+	Inapplicable Outcome = "not applicable" // no expectation applies to a subject; its run is measured
 )
 
 // Outcomes are all of them.
-var Outcomes = []Outcome{Passed, Failed, Void, Skipped, NotRun, Interrupted}
+var Outcomes = []Outcome{Passed, Failed, Void, Skipped, Inapplicable, NotRun, Interrupted}
 
 // bySeverity are the outcomes that several trials can come to, the most severe first. A
-// skipped trial is not among them: a driver that cannot run a scenario is expected.
+// skipped trial is not among them, nor one that does not apply: a driver that cannot run a
+// scenario is expected, and so is a subject without what the scenario is about.
 var bySeverity = []Outcome{Interrupted, NotRun, Failed, Void}
 
 // Worst returns the outcome of several trials: the most severe. One trial that failed is a

@@ -29,7 +29,8 @@ type Figure struct {
 	Doc    string // one sentence
 	Budget Budget // default budget: how much it may rise
 	// Of returns the value, in seconds, bytes or a plain number; false if there is nothing
-	// to compare, for example because no change converged.
+	// to compare, for example because no change converged, or if the figure does not apply to
+	// the subject.
 	Of func(Subject) (float64, bool)
 	// Label is the label of the figure's own row in the summary of a run. If it is empty, the
 	// figure has no row, or a row with several figures (sim/report).
@@ -44,7 +45,18 @@ type Figure struct {
 
 // Figures returns all figures, in order. Trends are not included: each run has its own confidence
 // interval for them, which expectations check.
-func Figures() []Figure { return slices.Clone(figures) }
+func Figures() []Figure {
+	all := slices.Clone(figures)
+	for i, f := range all {
+		all[i].Of = func(s Subject) (float64, bool) {
+			if s.WhyNot(f.Name) != "" {
+				return 0, false
+			}
+			return f.Of(s)
+		}
+	}
+	return all
+}
 
 var figures = []Figure{
 	{

@@ -42,6 +42,7 @@ var measurements = []func(rounds) measurement{
 	newLayers,
 	newHeat,
 	newTrouble,
+	newNotApplicable,
 	newValidity,
 }
 

@@ -52,6 +52,9 @@ type Subject struct {
 	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
 	Trouble      []string      `json:"trouble,omitempty"`
+	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
+	// expectation that depends on one of them is neither met nor failed.
+	NotApplicable []NotApplicable `json:"notApplicable,omitempty"`
 }
 
 // Changes counts the changes of the cluster by outcome.

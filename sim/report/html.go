@@ -27,7 +27,6 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"plots":       plots,
 	"style":       func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":       cells,
-	"word":        checkWord,
 	"generations": generationRows,
 	"leg":         formatLeg,
 	"plural":      plural.Of,
@@ -56,15 +55,18 @@ func plots() template.JS {
 
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
-	met, _, void := countChecks(checks)
+	count := countChecks(checks)
+	outcome, _ := judge.Of(result, checks)
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
 		"Drawn":       map[string]any{"subjects": draw(series)},
 		"Checks":      checks,
-		"Met":         met,
-		"Judged":      len(checks) - void,
-		"NotJudged":   void,
+		"Met":         count[judge.Met],
+		"Judged":      count[judge.Met] + count[judge.NotMet],
+		"NotJudged":   count[judge.NotJudged],
+		"NotApplied":  count[judge.NotApplicable],
+		"Outcome":     outcome,
 		"Void":        voidSubjects(result),
 		"Rows":        rowsOf(result),
 		"Worst":       slowestChanges(series),
@@ -79,7 +81,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, checks []ju
 func cells(r row, subjects []measure.Subject) [][]string {
 	var all [][]string
 	for _, s := range subjects {
-		all = append(all, r.cell(s))
+		all = append(all, r.lines(s))
 	}
 	return all
 }

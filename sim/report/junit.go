@@ -12,7 +12,8 @@ import (
 )
 
 // JUnit writes a JUnit XML report, with a suite per subject and a case per expectation. For a void
-// run, the case "the run is valid" is an error, and the other cases are skipped.
+// run, the case "the run is valid" is an error, and the other cases are skipped. So are expectations
+// that do not apply.
 func JUnit(w io.Writer, result measure.Result, checks []judge.Check) error {
 	all := junit.Testsuites{Name: result.Run.Scenario}
 	for _, s := range result.Subjects {
@@ -49,10 +50,12 @@ func validity(result measure.Result, s measure.Subject) junit.Testcase {
 // expectation returns the case that an expectation is met.
 func expectation(result measure.Result, c judge.Check) junit.Testcase {
 	one := junit.Testcase{Classname: result.Run.Scenario + "." + c.Subject, Name: c.Text}
-	switch {
-	case c.Void:
+	switch c.Verdict() {
+	case judge.NotApplicable:
+		one.Skipped = &junit.Result{Message: "not applicable: " + c.NotApplicable}
+	case judge.NotJudged:
 		one.Skipped = &junit.Result{Message: "not judged: the run is void"}
-	case !c.Met():
+	case judge.NotMet:
 		one.Failure = &junit.Result{Message: c.Actual, Type: "expectation", Data: c.Text + "\n" + c.Actual}
 	}
 	return one

@@ -54,17 +54,29 @@ func headline(result measure.Result, checks []judge.Check) string {
 		return "VOID"
 	case outcome == judge.Failed:
 		return fmt.Sprintf("%d of %s fail%s", broken, plural.Of(len(checks), "expectation"), plural.Noun(broken, "s", ""))
+	case outcome == judge.Inapplicable:
+		return "measured, but no expectation applies"
 	case len(checks) == 0:
 		return "measured"
-	case len(checks) == 1:
-		return "the expectation holds"
 	}
-	return fmt.Sprintf("all %d expectations hold", len(checks))
+	return heldExpectations(countChecks(checks))
+}
+
+// heldExpectations says how many expectations hold if none fails.
+func heldExpectations(count map[judge.Verdict]int) string {
+	text := "the expectation holds"
+	if count[judge.Met] != 1 {
+		text = fmt.Sprintf("all %d expectations hold", count[judge.Met])
+	}
+	if n := count[judge.NotApplicable]; n > 0 {
+		text = fmt.Sprintf("%s, %d not applicable", text, n)
+	}
+	return text
 }
 
 // unmet returns the checks of expectations that are judged and not met.
 func unmet(checks []judge.Check) []judge.Check {
-	return slices.DeleteFunc(slices.Clone(checks), func(c judge.Check) bool { return c.Void || c.Met() })
+	return slices.DeleteFunc(slices.Clone(checks), func(c judge.Check) bool { return c.Verdict() != judge.NotMet })
 }
 
 func markdownSummary(result measure.Result) string {
@@ -77,7 +89,7 @@ func markdownSummary(result measure.Result) string {
 	for _, r := range rowsOf(result) {
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
-			line = append(line, markdown.Text(strings.Join(r.cell(s), ", ")))
+			line = append(line, markdown.Text(strings.Join(r.lines(s), ", ")))
 		}
 		t.AppendRow(line)
 	}
@@ -88,14 +100,15 @@ func markdownChecks(checks []judge.Check) string {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
 	for _, c := range checks {
-		mark := "pass"
-		switch {
-		case c.Void:
-			mark = notJudged
-		case !c.Met():
+		mark := checkMarks[c.Verdict()]
+		if c.Verdict() == judge.NotMet {
 			mark = "**fail**"
 		}
-		t.AppendRow(table.Row{mark, markdown.Text(c.Subject), markdown.Code(c.Text), markdown.Code(c.Actual)})
+		actual := markdown.Code(c.Actual)
+		if c.NotApplicable != "" {
+			actual = markdown.Text(c.NotApplicable)
+		}
+		t.AppendRow(table.Row{mark, markdown.Text(c.Subject), markdown.Code(c.Text), actual})
 	}
 	return t.RenderMarkdown()
 }

@@ -11,19 +11,6 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// checkWord returns a word for whether an expectation is met.
-func checkWord(c judge.Check) string {
-	switch {
-	case c.Void:
-		return notJudged
-	case c.Met():
-		return "met"
-	}
-	return "not met"
-}
-
-const notJudged = "not judged"
-
 // voidSubjects returns the subjects whose run is void.
 func voidSubjects(result measure.Result) (names []string) {
 	for _, s := range result.Subjects {
@@ -34,19 +21,13 @@ func voidSubjects(result measure.Result) (names []string) {
 	return names
 }
 
-// countChecks counts the checks: met, not met, not judged.
-func countChecks(checks []judge.Check) (met, unmet, void int) {
+// countChecks counts the checks by verdict.
+func countChecks(checks []judge.Check) map[judge.Verdict]int {
+	count := map[judge.Verdict]int{}
 	for _, c := range checks {
-		switch {
-		case c.Void:
-			void++
-		case c.Met():
-			met++
-		default:
-			unmet++
-		}
+		count[c.Verdict()]++
 	}
-	return met, unmet, void
+	return count
 }
 
 // Document is result.json: the fields of the result, and the checks. docs/result.schema.json is its
@@ -56,12 +37,12 @@ type Document struct {
 	Checks []judge.Check `json:"outcomes"` // of every expectation of every subject
 }
 
-// JSON writes result.json. Durations are in nanoseconds. The expectations of a void run have ok
-// false.
+// JSON writes result.json. Durations are in nanoseconds. Expectations that are not judged, or do not
+// apply, have ok false.
 func JSON(w io.Writer, result measure.Result, checks []judge.Check) error {
 	checks = append([]judge.Check{}, checks...) // never null
 	for i := range checks {
-		checks[i].OK = checks[i].Met()
+		checks[i].OK = checks[i].Verdict() == judge.Met
 	}
 	if err := Indented(w, Document{result, checks}); err != nil {
 		return fmt.Errorf("writing the result: %w", err)

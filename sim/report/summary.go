@@ -16,37 +16,49 @@ import (
 type row struct {
 	Label string
 	Note  string // its meaning, in one sentence
+	of    string // the measurement without which the row does not apply to a subject; "" if it always does
 	cell  func(measure.Subject) []string
 }
+
+// lines returns the lines for a subject: a dash if the row does not apply to it.
+func (r row) lines(s measure.Subject) []string {
+	if r.of != "" && s.WhyNot(r.of) != "" {
+		return []string{notApplicable}
+	}
+	return r.cell(s)
+}
+
+// notApplicable is shown in place of a measurement that does not apply to a subject; remarks say why.
+const notApplicable = "–"
 
 // rows defines the summary, in order. The terminal and the page show the same rows. Every figure
 // with a label (measure.Figures) has a row: figures that are not in this list come before the last
 // row.
 var rows = withFigures([]row{
-	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and their results.", changes},
+	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and their results.", "", changes},
 	figure("reloads"),
-	{"POSTs", "Dynamic updates that the controller sent to its proxy, and their size.", posts},
-	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.",
+	{"POSTs", "Dynamic updates that the controller sent to its proxy, and their size.", "posts", posts},
+	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.", "",
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
-	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.",
+	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.", "",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
-	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", legs},
-	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", faultStrikes},
-	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
+	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", "converge.way.sync", legs},
+	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", "", faultStrikes},
+	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.", "",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
-	{"requests failed, by cause", "If none failed: the upper bound of the true rate at 95 % confidence (the rule of three).", failures},
+	{"requests failed, by cause", "If none failed: the upper bound of the true rate at 95 % confidence (the rule of three).", "", failures},
 	figure("requests.retries"),
 	figure("requests.sockets"),
-	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", latency},
-	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", requestDurations},
-	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
-	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", stale},
+	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", "", latency},
+	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", "", requestDurations},
+	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", "", certificates},
+	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", "", stale},
 	figure("workers.alive"),
-	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", drainTimes},
-	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
+	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", "", drainTimes},
+	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", "", memory},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
-	{"run is valid", "Whether the run says anything about the subject.", validityLines},
+	{"run is valid", "Whether the run says anything about the subject.", "", validityLines},
 })
 
 // figure returns the row of a figure.
@@ -56,7 +68,7 @@ func figure(name string) row {
 }
 
 func rowOf(f measure.Figure) row {
-	return row{f.Label, f.Doc, func(s measure.Subject) []string {
+	return row{f.Label, f.Doc, f.Name, func(s measure.Subject) []string {
 		value, ok := f.Of(s)
 		if !ok {
 			return nil
@@ -97,7 +109,7 @@ func changes(s measure.Subject) []string {
 // nothing was measured.
 func rowsOf(result measure.Result) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		return !slices.ContainsFunc(result.Subjects, func(s measure.Subject) bool { return r.cell(s) != nil })
+		return !slices.ContainsFunc(result.Subjects, func(s measure.Subject) bool { return r.lines(s) != nil })
 	})
 }
 
@@ -256,7 +268,9 @@ func memory(s measure.Subject) []string {
 func drainTimes(s measure.Subject) []string {
 	w := s.Workers
 	lines := []string{"none did"}
-	if w.Drained.N > 0 {
+	if s.WhyNot("workers.drained") != "" {
+		lines = []string{notApplicable}
+	} else if w.Drained.N > 0 {
 		lines = []string{duration(w.Drained.P50) + " / " + duration(w.Drained.Max)}
 	}
 	if w.Draining > 0 {

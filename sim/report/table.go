@@ -64,7 +64,7 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
 			var lines []string
-			for _, line := range r.cell(s) {
+			for _, line := range r.lines(s) {
 				lines = append(lines, plainLine(line))
 			}
 			cell := strings.Join(lines, "\n")
@@ -78,10 +78,14 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks returns why a run is not valid, and what went wrong in it, one per line.
+// remarks returns what does not apply to a subject, why a run is not valid, and what went wrong in it,
+// one per line.
 func remarks(result measure.Result) string {
 	var lines []string
 	for _, s := range result.Subjects {
+		for _, n := range s.NotApplicable {
+			lines = append(lines, plainLine(fmt.Sprintf("not applicable to %s: %s: %s", s.Name, strings.Join(n.Measurements, ", "), n.Why)))
+		}
 		for _, reason := range s.Invalid {
 			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))
 		}
@@ -103,18 +107,22 @@ func plainLine(text string) string {
 	}, text)
 }
 
+// checkMarks and checkColours are how the verdicts on expectations look.
+var (
+	checkMarks = map[judge.Verdict]string{
+		judge.Met: "pass", judge.NotMet: "FAIL", judge.NotJudged: string(judge.NotJudged), judge.NotApplicable: "n/a",
+	}
+	checkColours = map[judge.Verdict]text.Color{
+		judge.Met: text.FgGreen, judge.NotMet: text.FgRed, judge.NotJudged: text.FgHiBlack, judge.NotApplicable: text.FgHiBlack,
+	}
+)
+
 func checkTable(checks []judge.Check, paint func(text.Color, string) string) string {
 	t := newTable()
 	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 14}, {Number: 3, WidthMax: 38, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 34, WidthMaxEnforcer: text.WrapSoft}})
 	for _, c := range checks {
-		mark := paint(text.FgGreen, "pass")
-		switch {
-		case c.Void:
-			mark = paint(text.FgHiBlack, notJudged)
-		case !c.Met():
-			mark = paint(text.FgRed, "FAIL")
-		}
+		mark := paint(checkColours[c.Verdict()], checkMarks[c.Verdict()])
 		t.AppendRow(table.Row{mark, plainLine(c.Subject), plainLine(c.Text), plainLine(c.Actual)})
 	}
 	return t.Render()
@@ -122,13 +130,14 @@ func checkTable(checks []judge.Check, paint func(text.Color, string) string) str
 
 // unjudged explains why no expectation is judged, or why some are not.
 func unjudged(result measure.Result, checks []judge.Check) string {
-	met, failed, void := countChecks(checks)
+	count := countChecks(checks)
+	void, judged := count[judge.NotJudged], count[judge.Met]+count[judge.NotMet]
 	if void == 0 {
 		return fmt.Sprintf("the run of %s says nothing", strings.Join(voidSubjects(result), ", "))
 	}
 	line := fmt.Sprintf("%d expectations not judged, because the run of %s is void", void, strings.Join(voidSubjects(result), ", "))
-	if met+failed > 0 {
-		line += fmt.Sprintf("; %d of the other %d are met", met, met+failed)
+	if judged > 0 {
+		line += fmt.Sprintf("; %d of the other %d are met", count[judge.Met], judged)
 	}
 	return line
 }

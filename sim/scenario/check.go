@@ -41,6 +41,7 @@ func check(s *Scenario, at specfile.Position, manifests []*yaml.Node, known Know
 	specfile.CheckRepeated(s.Manifests, found)
 	c.unknownKeys()
 	c.expectations(s.Expect)
+	c.about()
 	c.comparison()
 	c.control()
 }
@@ -146,6 +147,17 @@ func (c *checker) expectations(list []Expectation) {
 			if err := c.known.CheckExpression(e.Expression); err != nil {
 				c.problems.Add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
 			}
+		}
+	}
+}
+
+func (c *checker) about() {
+	if c.known.CheckMeasurement == nil {
+		return
+	}
+	for i, name := range c.About {
+		if err := c.known.CheckMeasurement(name); err != nil {
+			c.addProblem("about: "+err.Error(), "windtunnel list measurements lists them", "spec", "about", i)
 		}
 	}
 }

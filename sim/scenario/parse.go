@@ -22,6 +22,8 @@ type Known struct {
 	Keys            Keys               // the keys that our controller knows
 	CheckExpression func(string) error // returns an error if an expectation does not compile
 
+	CheckMeasurement func(name string) error // returns an error if there is no such measurement
+
 	CheckFigure func(pattern string) error        // returns an error if a pattern matches no figure
 	CheckBudget func(figure, amount string) error // returns an error if an amount is not a valid budget of a figure
 }

@@ -34,6 +34,20 @@ var known = scenario.Known{
 	},
 }
 
+func TestAbout(t *testing.T) {
+	known := known
+	known.CheckMeasurement = func(name string) error {
+		if name != "reloads" {
+			return errors.New("there is no measurement " + name)
+		}
+		return nil
+	}
+	text := strings.Replace(good, "spec:\n", "spec:\n  about: [reloads, relods]\n", 1)
+	if _, err := scenario.Parse("story.yaml", []byte(text), known); err == nil || !strings.Contains(err.Error(), ": about: there is no measurement relods; windtunnel list measurements lists them") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestBadFiles has a file for each kind of mistake, with the messages that its author sees.
 func TestBadFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bad/*.txtar")

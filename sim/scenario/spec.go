@@ -20,6 +20,8 @@ type Spec struct {
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
 	// The largest time between two polls of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
 	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
+	// Measurements that the scenario is about, such as reloads. A subject that cannot have one of them is measured, but no expectation applies to it.
+	About []string `yaml:"about,omitempty"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`
 	// Services, pods and ingresses that exist before the timeline begins.

@@ -71,7 +71,7 @@ func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome,
 	switch ended.Outcome {
 	case judge.Skipped, judge.NotRun:
 		return judge.NotRun, ended.Err
-	case judge.Failed:
+	case judge.Failed, judge.Inapplicable:
 		return judge.Passed, nil
 	}
 	return ended.Outcome, nil

@@ -120,8 +120,8 @@ func (i *Instance) Launch(ctx context.Context) error {
 	if unapplied := i.setup.Unapplied; len(unapplied) > 0 {
 		i.trouble("the controller has no ConfigMap, so the scenario's keys do not reach it", strings.Join(unapplied, ", "))
 	}
-	for _, unseen := range i.setup.Unseen {
-		i.trouble("not visible of this controller", unseen)
+	for _, n := range i.setup.Inapplicable() {
+		i.Options.Log.Write(event.Event{At: i.Options.Log.Now(), Subject: i.Subject.Name, NotApplicable: &n})
 	}
 	return i.begin(ctx)
 }

@@ -1,0 +1,86 @@
+package adapter
+
+import (
+	"slices"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/specfile"
+)
+
+// Measurements are the names of those that an adapter can declare not applicable: they depend on what
+// the harness knows of the controller's processes and its log. What clients see, and how fast changes
+// arrive, applies to every controller.
+var Measurements = []string{
+	"reloads", "posts", "syncs", "syncs.failed", "converge.way.wait", "converge.way.sync", "converge.way.reach",
+	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.crashed",
+	"cpu.controller", "trend.controllerRSS", "trend.controllerFiles",
+}
+
+// NotApplicable names measurements that the controller cannot have, or that nothing can see of it.
+type NotApplicable struct {
+	// Their names, as in expectations: reloads, posts, syncs, converge.way.sync and others that docs/adapters.md lists. A name covers all below it.
+	Measurements []string `yaml:"measurements" jsonschema:"required"`
+	// Why, a template. If it expands to nothing, they apply.
+	Why string `yaml:"why" jsonschema:"required"`
+}
+
+// Inapplicable returns the measurements that do not apply to the subject: those that the adapter
+// names, and those that follow from its processes and its log lines.
+func (s *Setup) Inapplicable() []event.NotApplicable {
+	var all []event.NotApplicable
+	named := map[string]bool{}
+	add := func(why string, measurements ...string) {
+		measurements = slices.DeleteFunc(slices.Clone(measurements), func(name string) bool { return named[name] })
+		for _, name := range measurements {
+			named[name] = true
+		}
+		if len(measurements) > 0 {
+			all = append(all, event.NotApplicable{Measurements: measurements, Why: why})
+		}
+	}
+	for _, n := range s.NotApplicable {
+		add(n.Why, n.Measurements...)
+	}
+	if s.Processes.Workers == Single {
+		add("one process answers all requests, and no reload replaces it",
+			"reloads", "workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained")
+		if s.Processes.Master.IsZero() && s.Processes.PIDFile == "" {
+			add("the controller answers the requests itself, so it counts as the proxy",
+				"cpu.controller", "trend.controllerRSS", "trend.controllerFiles")
+		}
+	}
+	isRecord := func(l Line) bool { return l.Record != "" }
+	if len(s.Log) == 0 {
+		add("its adapter knows no line of its log that tells of syncs", "syncs")
+	}
+	if !slices.ContainsFunc(s.Log, isRecord) {
+		add("its log tells of no POSTs", "posts")
+		add("its log does not tell of failed syncs", "syncs.failed")
+	}
+	if !slices.ContainsFunc(s.Log, func(l Line) bool { return isRecord(l) || l.tellsTook() }) {
+		add("its log does not tell how long a sync takes", "converge.way.wait", "converge.way.sync", "converge.way.reach")
+	}
+	return all
+}
+
+// tellsTook reports whether lines tell how long the sync took.
+func (l Line) tellsTook() bool {
+	return l.Match.expression != nil && slices.Contains(l.Match.expression.SubexpNames(), "took")
+}
+
+func (c *checker) notApplicable() {
+	for i, n := range c.NotApplicable {
+		at := []any{"spec", "notApplicable", i}
+		if len(n.Measurements) == 0 {
+			c.add("nothing is named that does not apply", "add measurements:, such as [posts, syncs]", at...)
+		}
+		if n.Why == "" {
+			c.add("measurements that do not apply without a reason", "add why: and a sentence", at...)
+		}
+		for k, name := range n.Measurements {
+			if !slices.Contains(Measurements, name) {
+				c.add(name+" applies to every controller, or is no measurement", specfile.Choose(name, "measurements that may not apply", Measurements), append(slices.Clone(at), "measurements", k)...)
+			}
+		}
+	}
+}
