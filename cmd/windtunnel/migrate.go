@@ -14,7 +14,6 @@ import (
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
-	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/migrate"
 	migratereport "windtunnel.dev/sim/migrate/report"
 	"windtunnel.dev/sim/rundir"
@@ -53,7 +52,7 @@ Writes a folder with the report (migrate.html, migrate.md, migrate.json), the re
 cases, and the runs that measured costs.
 Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or nothing could
 be asked, 3 none differs, but some could not be compared, or a measurement is void or
-failed (the report says why), 130 interrupted.`,
+failed (the report says why), 130 interrupted (the report is of what was finished).`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.migrate(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -86,11 +85,7 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 		return err
 	}
 	d, err := migrate.Do(ctx, plan)
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "windtunnel: interrupted; there is no report")
-		return exitWith(judge.Interrupted)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if err := writeFiles(plan.Dir, migrationFiles, d); err != nil {
@@ -101,6 +96,9 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 	}
 	if o.format.chosen == textFormat {
 		fmt.Fprintln(stdout, filepath.Join(plan.Dir, "migrate.html"))
+	}
+	if d.Interrupted {
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the report is of what was finished")
 	}
 	return exitWith(d.Outcome())
 }

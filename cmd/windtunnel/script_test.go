@@ -21,9 +21,10 @@ import (
 // interruptPatience limits the wait for a run's first request.
 const interruptPatience = time.Minute
 
-// interrupted starts a run with -o run, interrupts it as soon as its log contains a request, and
-// checks that it ends with the exit code of an interrupt.
+// interrupted starts a command, interrupts it as soon as the log of a run contains a request, and
+// checks that it ends with the exit code of an interrupt: interrupted LOG COMMAND…
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
+	log, args := ts.MkAbs(args[0]), args[1:]
 	path, err := exec.LookPath(filepath.Join(firstOf(ts.Getenv("PATH")), args[0]))
 	ts.Check(err)
 	var stdout, stderr bytes.Buffer
@@ -35,7 +36,6 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	go func() { ended <- command.Wait() }()
 
 	// The log is written in blocks, so every event in it has already happened.
-	log := filepath.Join(command.Dir, "run", rundir.Events)
 	patience := time.After(interruptPatience)
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

@@ -78,25 +78,33 @@ func (p Plan) measure(ctx context.Context) (*report.Costs, error) {
 		if err != nil {
 			return costs, err
 		}
-		fmt.Fprintf(p.Say, "measuring what changes cost: %s\n", kind.name)
 		one := report.CostRun{Change: kind.name, Summary: kind.summary, Dir: path.Join(CostsDir, kind.name), Subjects: []report.Cost{}}
-		ended := trial.Do(ctx, trial.Trial{
-			Scenario: s, Rewritten: true, Seed: s.Seed, Driver: p.Costs.Driver, Watch: p.Costs.Watch,
-			Dir: filepath.Join(p.Dir, CostsDir, kind.name),
-		})
 		if ctx.Err() != nil {
-			return costs, context.Cause(ctx)
-		}
-		switch {
-		case ended.Outcome == judge.Skipped || ended.Outcome == judge.NotRun:
-			one.Trouble = "not measured: " + ended.Err.Error()
-		case ended.Cut != nil:
-			one.Trouble = "cut short: " + ended.Cut.Error()
-		}
-		for _, subject := range ended.Measured.Result.Subjects {
-			one.Subjects = append(one.Subjects, report.CostOf(subject))
+			one.Trouble = "not measured: interrupted"
+		} else {
+			fmt.Fprintf(p.Say, "measuring what changes cost: %s\n", kind.name)
+			p.measureOne(ctx, s, &one)
 		}
 		costs.Runs = append(costs.Runs, one)
 	}
 	return costs, nil
+}
+
+// measureOne makes one run.
+func (p Plan) measureOne(ctx context.Context, s *scenario.Scenario, one *report.CostRun) {
+	ended := trial.Do(ctx, trial.Trial{
+		Scenario: s, Rewritten: true, Seed: s.Seed, Driver: p.Costs.Driver, Watch: p.Costs.Watch,
+		Dir: filepath.Join(p.Dir, filepath.FromSlash(one.Dir)),
+	})
+	switch {
+	case ctx.Err() != nil:
+		one.Trouble = "interrupted"
+	case ended.Outcome == judge.Skipped || ended.Outcome == judge.NotRun:
+		one.Trouble = "not measured: " + ended.Err.Error()
+	case ended.Cut != nil:
+		one.Trouble = "cut short: " + ended.Cut.Error()
+	}
+	for _, subject := range ended.Measured.Result.Subjects {
+		one.Subjects = append(one.Subjects, report.CostOf(subject))
+	}
 }

@@ -53,8 +53,9 @@ const (
 	logsDir  = "logs"
 )
 
-// Do asks all controllers and measures their costs. The error says why that could not be done, or was
-// interrupted. A controller that answers nothing is no error: the document says so.
+// Do asks all controllers and measures their costs. The error says why that could not be done. A
+// controller that answers nothing is no error: the document says so. When ctx ends, the document is of
+// what was finished, and says that it was interrupted.
 func Do(ctx context.Context, p Plan) (report.Document, error) {
 	began := time.Now()
 	d := report.Document{
@@ -85,6 +86,7 @@ func Do(ctx context.Context, p Plan) (report.Document, error) {
 			return d, err
 		}
 	}
+	d.Interrupted = ctx.Err() != nil
 	d.Took = time.Since(began)
 	return d, nil
 }
@@ -140,7 +142,9 @@ func (p Plan) keep(c *behave.Case, path string) (*behave.Case, error) {
 
 // ask asks recorded cases of a controller to move to.
 func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.Answered, error) {
-	fmt.Fprintf(p.Say, "asking %s the same\n", side.Name)
+	if ctx.Err() == nil {
+		fmt.Fprintf(p.Say, "asking %s the same\n", side.Name)
+	}
 	answered := report.Answered{Name: side.Name, Records: map[string][]behave.Record{}}
 	fitting, unreached := side.fitting(cases)
 	results, err := p.run(ctx, side, fitting, false, func(c *behave.Case, records []behave.Record) { answered.Records[c.Name] = records })
@@ -152,8 +156,8 @@ func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.
 	return answered, nil
 }
 
-// run asks cases of a controller. first says that the cases expect nothing yet. A controller that cannot be started makes its cases void; the error
-// is about this process, or an interrupt.
+// run asks cases of a controller. first says that the cases expect nothing yet. A controller that
+// cannot be started makes its cases void, and so does an interrupt; the error is about this process.
 func (p Plan) run(ctx context.Context, side Side, cases []*behave.Case, first bool, recorded func(*behave.Case, []behave.Record)) ([]behave.Result, error) {
 	o := side.Ask
 	o.Cases, o.Recorded, o.Dir = cases, recorded, filepath.Join(p.Dir, logsDir, side.Name)
@@ -173,10 +177,7 @@ func (p Plan) run(ctx context.Context, side Side, cases []*behave.Case, first bo
 	}
 	results, err := caserun.Do(ctx, o)
 	end()
-	if ctx.Err() != nil {
-		return results, context.Cause(ctx)
-	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return results, errors.Join(fmt.Errorf("asking %s (logs in %s)", side.Name, o.Dir), err)
 	}
 	return results, nil

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"context"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +11,8 @@ import (
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/migrate/report"
 	"windtunnel.dev/sim/scenario"
@@ -98,5 +102,39 @@ func TestScenarios(t *testing.T) {
 		if p.Ingresses != 7 || p.Services != 5 || p.Pods != 3 || s.Rounds != 2 || len(s.Subjects) != 2 || s.Length() != c.Length {
 			t.Errorf("%s: %+v, %d rounds of %v for %v", s.Name, p, s.Rounds, s.Length(), s.Subjects)
 		}
+	}
+}
+
+// unused is a driver with a name only.
+type unused struct{ driver.Driver }
+
+func (unused) Name() string { return "unused" }
+
+// Whenever a migration is interrupted, there is a document that says what is missing.
+func TestInterrupted(t *testing.T) {
+	all, err := manifest.Parse("m.yaml", []byte(manifests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	side := func(name string) Side {
+		s := Side{Name: name}
+		s.Ask.Driver = unused{}
+		return s
+	}
+	derived := derive.Of(all, derive.Options{Class: "nginx"})
+	d, err := Do(ctx, Plan{
+		Derived: derived, From: side("a"), To: []Side{side("b")}, Dir: t.TempDir(), Say: io.Discard,
+		Costs: &Costs{Subjects: []scenario.Subject{{Name: "a"}, {Name: "b"}}, Size: SizeOf(derived, all), Driver: unused{}},
+	})
+	if err != nil || !d.Interrupted || d.Outcome() != judge.Interrupted {
+		t.Fatalf("%v, %+v", err, d)
+	}
+	if len(d.NotRecorded) != len(derived.Cases) || len(d.To) != 1 || len(d.To[0].Differences) > 0 {
+		t.Errorf("%+v", d)
+	}
+	if len(d.Costs.Runs) != len(changes) || d.Costs.Runs[0].Trouble != "not measured: interrupted" {
+		t.Errorf("costs: %+v", d.Costs)
 	}
 }

@@ -58,6 +58,8 @@ type Cost struct {
 	ControllerCPU time.Duration `json:"controllerCPU"`
 	// The processor time of the proxy, in nanoseconds.
 	ProxyCPU time.Duration `json:"proxyCPU"`
+	// Measurements that do not apply to it, such as reloads of a controller that has none.
+	NotApplicable []measure.NotApplicable `json:"notApplicable,omitempty"`
 }
 
 // CostOf returns the costs of a subject from what was measured.
@@ -67,6 +69,7 @@ func CostOf(s measure.Subject) Cost {
 		ConvergeP50: s.Converge.Last.P50, ConvergeMax: s.Converge.Last.Max,
 		Requests: s.Requests.Sent, Lost: s.Requests.Failed, Reloads: s.Reloads,
 		PeakMemory: s.Memory.PeakRSS, ControllerCPU: s.CPU.Controller, ProxyCPU: s.CPU.Nginx,
+		NotApplicable: s.NotApplicable,
 	}
 	if !s.Valid {
 		c.Void = s.Invalid
@@ -99,18 +102,47 @@ var costRows = []costRow{
 		return fmt.Sprint(c.Changes)
 	}},
 	{"served by all workers p50 / max", func(c Cost) string {
+		if c.ConvergeMax == 0 {
+			return "none was"
+		}
 		return seconds(c.ConvergeP50) + " / " + seconds(c.ConvergeMax)
 	}},
 	{"lost requests", func(c Cost) string { return fmt.Sprintf("%d of %d", c.Lost, c.Requests) }},
-	{"reloads", func(c Cost) string { return fmt.Sprint(c.Reloads) }},
+	{"reloads", func(c Cost) string { return c.unlessNotApplicable("reloads", fmt.Sprint(c.Reloads)) }},
 	{"peak memory of the proxy", func(c Cost) string { return report.Bytes(float64(c.PeakMemory)) }},
-	{"CPU of controller + proxy", func(c Cost) string { return seconds(c.ControllerCPU) + " + " + seconds(c.ProxyCPU) }},
+	{"CPU of controller + proxy", func(c Cost) string {
+		return c.unlessNotApplicable("cpu.controller", seconds(c.ControllerCPU)) + " + " + seconds(c.ProxyCPU)
+	}},
 	{"run is valid", func(c Cost) string {
 		if len(c.Void) > 0 {
 			return "VOID"
 		}
 		return "yes"
 	}},
+}
+
+// dashes say why cells of the controller have a dash.
+func (c Cost) dashes() []string {
+	var all []string
+	for _, measurement := range []string{"reloads", "cpu.controller"} {
+		if why := c.whyNot(measurement); why != "" {
+			all = append(all, fmt.Sprintf("%s does not apply to %s: %s", measurement, c.Name, why))
+		}
+	}
+	return all
+}
+
+// whyNot returns why a measurement does not apply; "" if it does.
+func (c Cost) whyNot(measurement string) string {
+	return measure.Subject{NotApplicable: c.NotApplicable}.WhyNot(measurement)
+}
+
+// unlessNotApplicable returns the text, or a dash if the measurement does not apply.
+func (c Cost) unlessNotApplicable(measurement, text string) string {
+	if c.whyNot(measurement) != "" {
+		return "–"
+	}
+	return text
 }
 
 func seconds(d time.Duration) string { return report.Seconds(d.Seconds()) }

@@ -31,6 +31,8 @@ type Document struct {
 	Start time.Time `json:"start"`
 	// How long the run took, in nanoseconds.
 	Took time.Duration `json:"took"`
+	// The run was interrupted: the document is of what was finished.
+	Interrupted bool `json:"interrupted,omitempty"`
 	// The number of ingresses, hosts and paths, as far as they are asked.
 	Ingresses int `json:"ingresses"`
 	// The number of hosts that their rules name.
@@ -129,9 +131,12 @@ func (a Annotation) Sentence(to int) string {
 	return fmt.Sprintf("%s %s %s: %s", plural.Of(a.Ingresses, "ingress", "ingresses"), plural.Noun(a.Ingresses, "uses", "use"), a.Name, fate)
 }
 
-// Outcome returns the outcome: Failed if some answers differ; Void if none does, but some could not be
+// Outcome returns the outcome: Interrupted if it was; Failed if some answers differ; Void if none does, but some could not be
 // compared, or the costs not be measured.
 func (d Document) Outcome() judge.Outcome {
+	if d.Interrupted {
+		return judge.Interrupted
+	}
 	told := len(d.NotRecorded) == 0 && (d.Costs == nil || d.Costs.valid())
 	for _, t := range d.To {
 		if len(t.Differences) > 0 {
@@ -148,6 +153,9 @@ func (d Document) Outcome() judge.Outcome {
 // headline returns the result in words.
 func (d Document) headline() string {
 	var parts []string
+	if d.Interrupted {
+		parts = append(parts, "interrupted")
+	}
 	for _, t := range d.To {
 		parts = append(parts, t.Name+" "+t.verdict())
 	}

@@ -14,6 +14,7 @@ import (
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/behave/diff"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/migrate/report"
 )
 
@@ -91,7 +92,7 @@ func document() report.Document {
 	d.Costs = &report.Costs{Population: report.Size{Ingresses: 3, Services: 2, Pods: 1}.String(), Runs: []report.CostRun{
 		{Change: "endpoints", Summary: "Rolling updates.", Dir: "costs/endpoints", Subjects: []report.Cost{
 			{Name: "ingress-nginx", Changes: 40, ConvergeP50: 1200 * time.Millisecond, ConvergeMax: 3 * time.Second, Requests: 2000, PeakMemory: 90 << 20, ControllerCPU: time.Second, ProxyCPU: 2 * time.Second},
-			{Name: "my-fork", Changes: 40, Unconverged: 2, ConvergeP50: 9 * time.Millisecond, ConvergeMax: 80 * time.Millisecond, Requests: 1990, Lost: 7, Reloads: 40, PeakMemory: 190 << 20, Void: []string{"the generator fell behind"}},
+			{Name: "my-fork", Changes: 40, Unconverged: 2, ConvergeP50: 9 * time.Millisecond, ConvergeMax: 80 * time.Millisecond, Requests: 1990, Lost: 7, PeakMemory: 190 << 20, ProxyCPU: time.Second, NotApplicable: []measure.NotApplicable{{Measurements: []string{"reloads", "cpu.controller"}, Why: "it is one process"}}, Void: []string{"the generator fell behind"}},
 		}},
 		{Change: "new-host", Summary: "New hosts.", Dir: "costs/new-host", Trouble: "not measured: no controller", Subjects: []report.Cost{}},
 	}}
@@ -187,6 +188,25 @@ func TestFormatsEscapeTexts(t *testing.T) {
 			if name != "migrate.html" && strings.HasPrefix(line, "# ") {
 				t.Errorf("in %s, a text is a heading: %q", name, line)
 			}
+		}
+	}
+}
+
+// An interrupted migration says so in all formats, first.
+func TestInterrupted(t *testing.T) {
+	d := document()
+	d.Interrupted = true
+	if d.Outcome() != judge.Interrupted {
+		t.Errorf("outcome %s", d.Outcome())
+	}
+	for format, want := range map[string]string{
+		"text": "compared with ingress-nginx: interrupted; my-fork answers", "markdown": "### Leaving ingress-nginx: interrupted; ",
+		"html": "This report is of what was finished until then.", "json": `"interrupted": true`,
+	} {
+		var out bytes.Buffer
+		write := map[string]func(io.Writer, report.Document) error{"text": report.Text, "markdown": report.Markdown, "html": report.HTML, "json": report.JSON}[format]
+		if err := write(&out, d); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, no %q in\n%s", format, err, want, out.String())
 		}
 	}
 }

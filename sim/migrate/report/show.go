@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -110,6 +111,22 @@ func (d Document) remarks() []string {
 	if d.Costs != nil {
 		for _, r := range d.Costs.Runs {
 			all = append(all, r.remarks()...)
+		}
+		for _, r := range d.Costs.Runs {
+			for _, s := range r.Subjects {
+				all = append(all, s.dashes()...)
+			}
+		}
+	}
+	return unique(all)
+}
+
+// unique returns the lines without repetitions: runs have the same controllers.
+func unique(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		if !slices.Contains(all, line) {
+			all = append(all, line)
 		}
 	}
 	return all
