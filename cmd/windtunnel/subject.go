@@ -150,6 +150,10 @@ func replaceSubjects(s *scenario.Scenario, with []scenario.Subject, stderr io.Wr
 	if err != nil {
 		return nil, err
 	}
+	if trial.Together(s, with) {
+		fmt.Fprintf(stderr, "warning: several subjects of %s run the bundled controller: yours replace all of them, without their flags and expectations\n", s.Name)
+		return replaced, nil
+	}
 	for _, one := range with {
 		warnOfDroppedFlags(s, one, stderr)
 	}

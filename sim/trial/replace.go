@@ -10,24 +10,25 @@ import (
 )
 
 // Replace returns the scenario with other subjects in place of those that run the bundled controller.
-// A single one replaces all of them. Several ones need a scenario with one such subject; each of them
-// then takes its place, under its own name.
+// A single one replaces each of them, and keeps their flags and expectations. So do several ones in the
+// place of a single subject, under their own names. Several ones in the place of several subjects take
+// the place of all of them, without their flags and expectations: see Together.
 func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario, error) {
 	if len(with) == 0 {
 		return s, nil
 	}
 	ours := bundled(s)
-	switch {
-	case len(ours) == 0:
+	if len(ours) == 0 {
 		return nil, fmt.Errorf("no subject of %s uses the bundled controller, so there is none to replace", s.Name)
-	case len(ours) > 1 && len(with) > 1:
-		return nil, fmt.Errorf("%d subjects of %s use the bundled controller, so only one can replace them", len(ours), s.Name)
 	}
 	replaced := *s
 	replaced.Subjects = nil
 	for _, subject := range s.Subjects {
 		if subject.Controller != scenario.Bundled {
 			replaced.Subjects = append(replaced.Subjects, subject)
+			continue
+		}
+		if Together(s, with) {
 			continue
 		}
 		for _, one := range with {
@@ -38,6 +39,10 @@ func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario,
 			replaced.Subjects = append(replaced.Subjects, made)
 		}
 	}
+	if Together(s, with) {
+		replaced.Subjects = append(slices.Clone(with), replaced.Subjects...)
+		replaced.Control = nil // it names expectations that may be gone
+	}
 	seen := map[string]bool{}
 	for _, subject := range replaced.Subjects {
 		if seen[subject.Name] {
@@ -46,6 +51,12 @@ func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario,
 		seen[subject.Name] = true
 	}
 	return &replaced, nil
+}
+
+// Together reports whether several subjects take the place of several ones of a scenario, so that none
+// of them has a counterpart.
+func Together(s *scenario.Scenario, with []scenario.Subject) bool {
+	return len(with) > 1 && len(bundled(s)) > 1
 }
 
 // inPlaceOf returns a subject of a scenario that runs another controller. It keeps the flags of the

@@ -37,6 +37,9 @@ func TestReplace(t *testing.T) {
 			{Name: "bundled", Controller: scenario.Bundled, Flags: ours.Flags, Config: ours.Config, Expect: ours.Expect},
 			{Name: "fork", Controller: "/bin/fork", Lua: "/lua", Flags: map[string]string{"v": "2", "x": "y"}, Config: ours.Config, Expect: ours.Expect},
 		}},
+		"two subjects in place of two, which have no counterparts": {
+			story(ours, scenario.Subject{Name: "reload", Controller: scenario.Bundled}, theirs), []scenario.Subject{fork, other}, []scenario.Subject{fork, other, theirs},
+		},
 		"one subject in place of two, which keep their names": {
 			story(ours, scenario.Subject{Name: "reload", Controller: scenario.Bundled}), []scenario.Subject{{Name: "fork", Controller: "/f"}}, []scenario.Subject{
 				{Name: "ours", Controller: "/f", Flags: ours.Flags, Config: ours.Config, Expect: ours.Expect},
@@ -66,9 +69,8 @@ func TestReplaceRefuses(t *testing.T) {
 		with []scenario.Subject
 		want string
 	}{
-		"nothing to replace":  {story(theirs), []scenario.Subject{fork}, "no subject of story uses the bundled controller"},
-		"two in place of two": {story(ours, ours), []scenario.Subject{fork, other}, "only one can replace them"},
-		"the same name":       {story(ours, theirs), []scenario.Subject{{Name: "theirs", Controller: "/x"}}, "two subjects are named theirs"},
+		"nothing to replace": {story(theirs), []scenario.Subject{fork}, "no subject of story uses the bundled controller"},
+		"the same name":      {story(ours, theirs), []scenario.Subject{{Name: "theirs", Controller: "/x"}}, "two subjects are named theirs"},
 	} {
 		if _, err := Replace(test.of, test.with); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %s", name, err, test.want)
