@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
+.PHONY: help demo results subjects case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -25,6 +25,9 @@ demo: setup build ## measure what an endpoint change costs, with and without a r
 
 results: setup build ## run the demo (or SCENARIO on DRIVER) and save its results under docs/results
 	hack/results $(SCENARIO) $(DRIVER)
+
+subjects: setup build ## run four scenarios with all controllers that run here, results in docs/results/subjects
+	hack/subjects
 
 case-matrix: setup build ## change live what the cases cover, results in docs/results/case-matrix and the reference pages
 	hack/case-matrix
