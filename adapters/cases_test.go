@@ -22,8 +22,14 @@ func TestCases(t *testing.T) {
 	t.Run("forked", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: testAdapter(t, "forked"), Controller: self(t), Nginx: self(t)}, true)
 	})
+	t.Run("beside", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: testAdapter(t, "beside"), Controller: self(t), Nginx: envoyStub(t)}, false)
+	})
 	t.Run("traefik", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: "traefik", Controller: thirdparty.Program(t, "traefik")}, false)
+	})
+	t.Run("contour with a stub of envoy", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: "contour", Controller: thirdparty.Program(t, "contour"), Nginx: envoyStub(t)}, false)
 	})
 }
 
@@ -48,15 +54,17 @@ func runCase(t *testing.T, s subject.Subject, reload bool) {
 	}
 }
 
-// The adapters of Traefik let the harness see all that a run needs.
-func TestTraefikIsSeen(t *testing.T) {
-	traefik := thirdparty.Program(t, "traefik")
-	for _, adapter := range []string{"traefik", "traefik-ingress"} {
+// The adapters let the harness see all that a run needs.
+func TestOthersAreSeen(t *testing.T) {
+	for _, adapter := range []string{"traefik", "traefik-ingress", "contour"} {
 		t.Run(adapter, func(t *testing.T) {
+			program, _, _ := strings.Cut(adapter, "-")
+			s := subject.Subject{Name: "subject", Adapter: adapter, Controller: thirdparty.Program(t, program)}
+			if program == "contour" {
+				s.Nginx = envoyStub(t)
+			}
 			t.Parallel()
-			report, err := checkup.Do(t.Context(), checkup.Options{
-				Driver: local.Driver{}, Subject: subject.Subject{Name: "subject", Adapter: adapter, Controller: traefik}, Dir: t.TempDir(),
-			})
+			report, err := checkup.Do(t.Context(), checkup.Options{Driver: local.Driver{}, Subject: s, Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 )
@@ -18,6 +19,8 @@ const (
 	forked = "stub-forked" // the controller configures a proxy like haproxy
 	master = "-W"          // that proxy, with haproxy's flags
 	worker = "stub-worker" // its child, which answers the requests
+
+	controlPlane = "stub-xds" // the controller configures a proxy beside it, as Contour does
 )
 
 func init() {
@@ -32,18 +35,24 @@ func Main() {
 	if len(os.Args) < 2 {
 		return
 	}
+	if filepath.Base(os.Args[0]) == EnvoyStub {
+		runAndExit(EnvoyStub, runEnvoy, os.Args[1:])
+	}
 	programs := map[string]func(context.Context, []string) error{
-		single: runSingle, forked: runForked, master: runMaster, worker: runWorker,
+		single: runSingle, forked: runForked, master: runMaster, worker: runWorker, controlPlane: runControlPlane,
 	}
 	run, is := programs[os.Args[1]]
-	if !is {
-		return
+	if is {
+		runAndExit("stub", run, os.Args[2:])
 	}
+}
+
+func runAndExit(name string, run func(context.Context, []string) error, args []string) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	err := run(ctx, os.Args[2:])
+	err := run(ctx, args)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "stub:", err)
+		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
