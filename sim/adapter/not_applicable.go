@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"slices"
+	"strings"
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/specfile"
@@ -28,12 +29,12 @@ type NotApplicable struct {
 // names, and those that follow from its processes and its log lines.
 func (s *Setup) Inapplicable() []event.NotApplicable {
 	var all []event.NotApplicable
-	named := map[string]bool{}
+	var named []string
 	add := func(why string, measurements ...string) {
-		measurements = slices.DeleteFunc(slices.Clone(measurements), func(name string) bool { return named[name] })
-		for _, name := range measurements {
-			named[name] = true
-		}
+		measurements = slices.DeleteFunc(slices.Clone(measurements), func(name string) bool {
+			return slices.ContainsFunc(named, func(before string) bool { return name == before || strings.HasPrefix(name, before+".") })
+		})
+		named = append(named, measurements...)
 		if len(measurements) > 0 {
 			all = append(all, event.NotApplicable{Measurements: measurements, Why: why})
 		}

@@ -26,7 +26,6 @@ func TestInapplicable(t *testing.T) {
 			"the controller answers the requests itself, so it counts as the proxy": "cpu.controller",
 			"its adapter knows no line of its log that tells of syncs":              "syncs",
 			"its log tells of no POSTs":                                             "posts",
-			"its log does not tell of failed syncs":                                 "syncs.failed",
 			"its log does not tell how long a sync takes":                           "converge.way.wait",
 		}},
 		"a proxy of one process": {Spec{Processes: Processes{Workers: Single, Master: MustPattern("^envoy")}, Log: []Line{record}}, map[string]string{
