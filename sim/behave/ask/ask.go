@@ -9,8 +9,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,11 +119,21 @@ func (c *call) exchange(ctx context.Context, on *connection, e *behave.Exchange,
 		on.ended = cmp.Or(on.ended, "an earlier request over this connection failed")
 		e.Failure, err = classify(err)
 		if e.Failure != "" {
-			e.Detail, err = err.Error(), nil
+			e.Detail, err = describe(err), nil
 		}
 	}
 	c.keepCookies(e)
 	return err
+}
+
+// describe returns the text of an error without the addresses of sockets: these differ from request to
+// request, and say nothing about the controller.
+func describe(err error) string {
+	text := err.Error()
+	if operation := new(net.OpError); errors.As(err, &operation) && operation.Err != nil {
+		text = strings.ReplaceAll(text, operation.Error(), operation.Op+": "+operation.Err.Error())
+	}
+	return text
 }
 
 // roundTrip sends the request over an open connection and reads the answer.

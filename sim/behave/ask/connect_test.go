@@ -75,6 +75,9 @@ func TestFailures(t *testing.T) {
 			if e.Failure != c.want || !strings.Contains(e.Detail, c.detail) || e.Status != c.status {
 				t.Errorf("%q: %s, status %d; want %q: %s, status %d", e.Failure, e.Detail, e.Status, c.want, c.detail, c.status)
 			}
+			if strings.Contains(e.Detail, "->") {
+				t.Errorf("%s names the sockets of this machine", e.Detail)
+			}
 			if c.want == refused && e.Took != 0 {
 				t.Errorf("took %v without a connection", e.Took)
 			}

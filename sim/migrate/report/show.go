@@ -154,7 +154,7 @@ func Text(w io.Writer, d Document) error {
 	}
 	var lines []string
 	if len(d.NotAsked) > 0 {
-		lines = append(lines, "not asked:")
+		lines = append(lines, "not asked, or only in part:")
 	}
 	for _, o := range d.NotAsked {
 		lines = append(lines, "  "+report.PlainLine(notAsked(o)))
