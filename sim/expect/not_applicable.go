@@ -21,11 +21,10 @@ func (e Expectation) notApplicable(s measure.Subject) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
 	}
-	out, _, err := e.program.Eval(vars)
-	if err != nil || !types.IsUnknown(out) {
-		return "", nil // Evaluate reports the error
+	if out, _, _ := e.program.Eval(vars); types.IsUnknown(out) { // Evaluate reports errors
+		return e.whyNot(s), nil
 	}
-	return e.whyNot(s), nil
+	return "", nil
 }
 
 // whyNot returns the reasons for which values that the expectation uses do not apply, each with one of
