@@ -26,6 +26,8 @@ type Client struct {
 	dynamic dynamic.Interface
 	mapper  meta.RESTMapper
 	labels  map[string]string // added to all objects that it writes
+
+	translated *translated // nil: objects are written as they are
 }
 
 // New returns a client. It asks the server which resources it serves.
@@ -88,6 +90,13 @@ func Object(typed runtime.Object) (*unstructured.Unstructured, error) {
 // Put creates the object or, if it exists, replaces it regardless of its version. It returns the
 // resourceVersion of the write.
 func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+	if c.translated != nil {
+		return c.putTranslated(ctx, object)
+	}
+	return c.put(ctx, object)
+}
+
+func (c *Client) put(ctx context.Context, object *unstructured.Unstructured) (string, error) {
 	resource, err := c.resource(object)
 	if err != nil {
 		return "", err
@@ -106,6 +115,13 @@ func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (st
 
 // Delete deletes the object. It returns an error if the object does not exist.
 func (c *Client) Delete(ctx context.Context, object *unstructured.Unstructured) error {
+	if c.translated != nil {
+		return c.deleteTranslated(ctx, object)
+	}
+	return c.delete(ctx, object)
+}
+
+func (c *Client) delete(ctx context.Context, object *unstructured.Unstructured) error {
 	resource, err := c.resource(object)
 	if err != nil {
 		return err
@@ -119,6 +135,10 @@ func (c *Client) Delete(ctx context.Context, object *unstructured.Unstructured) 
 // CreateAll creates many objects: first the namespaces, then all others, up to 8 at the same time.
 // It stops at the first error.
 func (c *Client) CreateAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	objects, err := c.translateAll(objects)
+	if err != nil {
+		return err
+	}
 	for _, first := range []bool{true, false} {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(8)

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Translation returns what a client writes in place of an object.
+type Translation func(*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
+
+// translated is what a translation has given so far.
+type translated struct {
+	translate Translation
+
+	mu      sync.Mutex
+	written map[string][]*unstructured.Unstructured // by the Name of what they stand for
+}
+
+// Translated returns a client that writes the translation of each object. A translation that no longer
+// contains an object deletes it.
+func (c *Client) Translated(t Translation) *Client {
+	client := *c
+	client.translated = &translated{translate: t, written: map[string][]*unstructured.Unstructured{}}
+	return &client
+}
+
+// exchange returns the translation of an object, and which objects of its translation before are not
+// part of it.
+func (t *translated) exchange(object *unstructured.Unstructured) (all, left []*unstructured.Unstructured, err error) {
+	if all, err = t.translate(object); err != nil {
+		return nil, nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, before := range t.written[Name(object)] {
+		if !slices.ContainsFunc(all, func(now *unstructured.Unstructured) bool { return Name(now) == Name(before) }) {
+			left = append(left, before)
+		}
+	}
+	t.written[Name(object)] = all
+	return all, left, nil
+}
+
+// forget returns the last translation of an object that is deleted.
+func (t *translated) forget(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if all, known := t.written[Name(object)]; known {
+		delete(t.written, Name(object))
+		return all, nil
+	}
+	return t.translate(object)
+}
+
+// putTranslated writes the translation of an object. It returns the resourceVersion of the last write.
+func (c *Client) putTranslated(ctx context.Context, object *unstructured.Unstructured) (version string, err error) {
+	all, left, err := c.translated.exchange(object)
+	if err != nil {
+		return "", err
+	}
+	for _, one := range all {
+		if version, err = c.put(ctx, one); err != nil {
+			return "", err
+		}
+	}
+	for _, one := range left {
+		if err := c.delete(ctx, one); err != nil && !apierrors.IsNotFound(err) {
+			return "", err
+		}
+	}
+	return version, nil
+}
+
+func (c *Client) deleteTranslated(ctx context.Context, object *unstructured.Unstructured) error {
+	all, err := c.translated.forget(object)
+	if err != nil {
+		return err
+	}
+	for _, one := range slices.Backward(all) {
+		if err := c.delete(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// translateAll returns the translations of objects.
+func (c *Client) translateAll(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	if c.translated == nil {
+		return objects, nil
+	}
+	var all []*unstructured.Unstructured
+	for _, object := range objects {
+		instead, _, err := c.translated.exchange(object)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, instead...)
+	}
+	return all, nil
+}

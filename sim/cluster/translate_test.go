@@ -1,0 +1,65 @@
+package cluster_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// letters writes a ConfigMap for each letter of a ConfigMap's value.
+func letters(object *unstructured.Unstructured) (all []*unstructured.Unstructured, err error) {
+	value, found, _ := unstructured.NestedString(object.Object, "data", "key")
+	if !found || value == "" {
+		return nil, errors.New("no letters")
+	}
+	for letter := range strings.SplitSeq(value, "") {
+		one := object.DeepCopy()
+		one.SetName(object.GetName() + "-" + letter)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func TestTranslatedObjects(t *testing.T) {
+	plain, look := start(t)
+	client := plain.Translated(letters)
+	want := func(when, letters string) {
+		t.Helper()
+		list, err := look.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, one := range list.Items {
+			if letter, ours := strings.CutPrefix(one.Name, "map-"); ours {
+				got += letter
+			}
+		}
+		if got != letters {
+			t.Errorf("%s, the letters are %q, want %q", when, got, letters)
+		}
+	}
+	if err := client.CreateAll(t.Context(), []*unstructured.Unstructured{configMap(t, "default", "map", "abc")}); err != nil {
+		t.Fatal(err)
+	}
+	want("after the first write", "abc")
+	if version, err := client.Put(t.Context(), configMap(t, "default", "map", "bd")); err != nil || version == "" {
+		t.Fatal(version, err)
+	}
+	want("after the second", "bd")
+	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "")); err == nil {
+		t.Error("what cannot be translated was written")
+	}
+	want("after a write that failed", "bd")
+	if err := client.Delete(t.Context(), configMap(t, "default", "map", "xyz")); err != nil {
+		t.Fatal(err)
+	}
+	want("after the deletion of the object, whatever it says now", "")
+	if err := client.Delete(t.Context(), configMap(t, "default", "map", "b")); !apierrors.IsNotFound(err) {
+		t.Errorf("a second deletion: %v", err)
+	}
+}
