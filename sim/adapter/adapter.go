@@ -54,8 +54,12 @@ type Spec struct {
 	ConfigMap string `yaml:"configMap,omitempty"`
 	// How services are published over plain TCP and UDP. Default: the controller cannot do that.
 	Streams *Streams `yaml:"streams,omitempty"`
-	// The IngressClass that the controller serves.
-	IngressClass IngressClass `yaml:"ingressClass" jsonschema:"required"`
+	// The IngressClass that the controller serves. Either this or gatewayClass is required.
+	IngressClass IngressClass `yaml:"ingressClass,omitempty"`
+	// The GatewayClass that the controller serves, instead of ingressClass: ingresses reach it as HTTPRoutes. Its crds: define the Gateway API.
+	GatewayClass *GatewayClass `yaml:"gatewayClass,omitempty"`
+	// CustomResourceDefinitions that are created before everything else.
+	CRDs []CRDs `yaml:"crds,omitempty"`
 	// The beginning of the user agent with which the controller calls the API server, a template: faults of the API server meet no other client. Default: they meet all clients but the harness.
 	UserAgent string `yaml:"userAgent,omitempty"`
 	// How the harness tells that the controller is healthy: all of these must hold.
@@ -110,6 +114,20 @@ type IngressClass struct {
 	Controller string `yaml:"controller" jsonschema:"required"`
 }
 
+// GatewayClass is the class of the Gateway API that the controller serves.
+type GatewayClass struct {
+	// The name in spec.controllerName of its GatewayClass, a template.
+	Controller string `yaml:"controller" jsonschema:"required"`
+}
+
+// CRDs name files with CustomResourceDefinitions. Other objects in these files are ignored.
+type CRDs struct {
+	// The Go module that has the files, with its version: sigs.k8s.io/gateway-api@v1.4.0. It is downloaded with Go, which keeps it. Default: the files are on this machine.
+	Module string `yaml:"module,omitempty"`
+	// A file, or a folder with all its files. It counts from the module's folder, or from that of the adapter file.
+	Path string `yaml:"path" jsonschema:"required"`
+}
+
 // Health is one condition of a healthy controller.
 type Health struct {
 	// A URL that must answer, a template.
@@ -149,4 +167,5 @@ type metadata struct {
 // types are the types of an adapter file, with their names in messages.
 var types = specfile.TypesOf(reflect.TypeFor[document](), map[string]string{
 	"document": "an adapter", "File": "a file", "NotApplicable": "an entry of notApplicable", "Health": "a health check", "Line": "a log line",
+	"GatewayClass": "a GatewayClass", "CRDs": "an entry of crds",
 })

@@ -5,10 +5,13 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/sim/specfile"
@@ -34,6 +37,8 @@ func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *spec
 	c.name("a namespace", a.Namespace, "spec", "namespace")
 	c.name("the name of a pod", a.Pod, "spec", "pod")
 	c.required()
+	c.class()
+	c.crds()
 	c.processes()
 	c.files()
 	c.health()
@@ -67,11 +72,43 @@ func (c *checker) required() {
 	}{
 		{c.Summary == "", "summary", "a sentence"},
 		{len(c.Command) == 0, "command", `["{{.Controller}}", "--kubeconfig={{.Kubeconfig}}"]`},
-		{c.IngressClass.Controller == "", "ingressClass", "{controller: NAME}, the spec.controller of its IngressClass"},
+		{c.IngressClass.Controller == "" && c.GatewayClass == nil, "ingressClass", "{controller: NAME}, the spec.controller of its IngressClass; or gatewayClass:, if it serves the Gateway API"},
 		{len(c.Health) == 0, "health", `a list such as [{url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it has synced}]`},
 	} {
 		if field.missing {
 			c.add("an adapter without "+field.key, "add "+field.key+": and "+field.example, "spec", field.key)
+		}
+	}
+}
+
+// class checks that the controller serves one kind of class, because ingresses would otherwise reach it
+// twice.
+func (c *checker) class() {
+	if c.GatewayClass == nil {
+		return
+	}
+	if c.GatewayClass.Controller == "" {
+		c.add("a gatewayClass without a controller", "add controller:, the spec.controllerName of its GatewayClass", "spec", "gatewayClass")
+	}
+	if c.IngressClass.Controller != "" {
+		c.add("an adapter with an ingressClass and a gatewayClass", "write two adapters", "spec", "gatewayClass")
+	}
+	if len(c.CRDs) == 0 {
+		c.add("a gatewayClass, and nothing defines its kind", "add crds: [{module: sigs.k8s.io/gateway-api@VERSION, path: config/crd/standard}]", "spec", "gatewayClass")
+	}
+}
+
+func (c *checker) crds() {
+	for i, d := range c.CRDs {
+		at := []any{"spec", "crds", i}
+		name, version, _ := strings.Cut(d.Module, "@")
+		switch {
+		case d.Path == "":
+			c.add("crds without a path", "add path:, a file or folder", at...)
+		case d.Module != "" && (module.CheckPath(name) != nil || !semver.IsValid(version) || semver.Canonical(version) != version):
+			c.add(fmt.Sprintf("%q is not a Go module with its version", d.Module), "write it as sigs.k8s.io/gateway-api@v1.4.0", append(at, "module")...)
+		case d.Module != "" && !filepath.IsLocal(d.Path):
+			c.add("path "+d.Path+" leads out of the module", "write it relative to the module's folder, without ..", append(at, "path")...)
 		}
 	}
 }

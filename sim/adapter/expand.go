@@ -110,6 +110,9 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 	s.Directory = f(at("directory"), s.Directory)
 	s.ConfigMap = f(at("configMap"), s.ConfigMap)
 	s.IngressClass.Controller = f(at("ingressClass", "controller"), s.IngressClass.Controller)
+	if s.GatewayClass != nil {
+		s.GatewayClass = &GatewayClass{Controller: f(at("gatewayClass", "controller"), s.GatewayClass.Controller)}
+	}
 	s.UserAgent = f(at("userAgent"), s.UserAgent)
 	s.Processes.PIDFile = f(at("processes", "pidFile"), s.Processes.PIDFile)
 	if s.Streams != nil {

@@ -18,7 +18,7 @@ var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
 const largest = 1 << 20
 
 // Load reads and checks the adapter file at path. Its error joins all specfile.Problems of the file,
-// sorted by line. Relative paths of files that the adapter copies count from the file's folder.
+// sorted by line. Relative paths of files that the adapter names count from the file's folder.
 func Load(path string) (*Adapter, error) {
 	data, err := readfile.Read(path, largest)
 	if err != nil {
@@ -37,6 +37,11 @@ func Load(path string) (*Adapter, error) {
 			continue
 		}
 		a.Files[i].From = filepath.Join(folder, f.From)
+	}
+	for i, c := range a.CRDs {
+		if c.Module == "" && !filepath.IsAbs(c.Path) {
+			a.CRDs[i].Path = filepath.Join(folder, c.Path)
+		}
 	}
 	return a, nil
 }

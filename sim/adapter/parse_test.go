@@ -49,6 +49,7 @@ spec:
   flag: "-{{.Name}} {{.Value}}"
   env: {KUBECONFIG: "{{.Kubeconfig}}", LUA: "{{.Lua}}"}
   directory: "{{.Root}}/work"
+  crds: [{path: crd/own.yaml}, {module: example.com/kinds@v1.2.3, path: crd}]
   files:
   - {path: etc/proxy.cfg, content: "bind :{{.Ports.HTTP}}", mode: 0600}
   - {path: etc/lua, from: "{{.Lua}}"}
@@ -97,6 +98,12 @@ func TestRelativeOriginalsCountFromTheFile(t *testing.T) {
 	if got, want := a.Files[2].From, filepath.Join(filepath.Dir(path), "own.cfg"); got != want {
 		t.Errorf("from %s, want %s", got, want)
 	}
+	if got, want := a.CRDs[0].Path, filepath.Join(filepath.Dir(path), "crd", "own.yaml"); got != want {
+		t.Errorf("definitions from %s, want %s", got, want)
+	}
+	if got := a.CRDs[1].Path; got != "crd" {
+		t.Errorf("a path in a module became %s", got)
+	}
 	if got := a.Files[1].From; got != "{{.Lua}}" {
 		t.Errorf("a template became %s", got)
 	}
@@ -118,7 +125,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacks := func(name string) bool { return !strings.Contains(string(text), "`"+name+"`") }
-	for _, part := range []reflect.Type{reflect.TypeFor[Spec](), reflect.TypeFor[Processes](), reflect.TypeFor[Health](), reflect.TypeFor[Isolation]()} {
+	for _, part := range []reflect.Type{reflect.TypeFor[Spec](), reflect.TypeFor[Processes](), reflect.TypeFor[Health](), reflect.TypeFor[Isolation](), reflect.TypeFor[CRDs]()} {
 		for field := range part.Fields() {
 			if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); lacks(name) {
 				t.Errorf("docs/adapters.md lacks %s of %v", name, part)
