@@ -54,7 +54,7 @@ var points = []struct {
 	{"connections", "the worker that holds a connection is known", false, false, (*checkup).connections},
 	{"follows", "it follows a change of endpoints", false, false, (*checkup).follows},
 	{"new host", "it serves a host that is created later", false, false, (*checkup).newHost},
-	{"status", "it writes its address to the status of ingresses", false, false, (*checkup).status},
+	{"status", "it writes its address to the status of ingresses or Gateways", false, false, (*checkup).status},
 	{"log", "its log tells of its syncs", false, false, (*checkup).syncs},
 	{"faults", "faults of the API server strike it, and it recovers", false, false, (*checkup).faults},
 	{"restart", "it starts again after it was killed", false, false, (*checkup).restarts},

@@ -17,6 +17,7 @@ import (
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
 )
 
 // namespace is that of the objects of a checkup.
@@ -27,6 +28,7 @@ func (c *checkup) populate(ctx context.Context) (err error) {
 	if c.client, err = cluster.New(c.instance.API()); err != nil {
 		return err
 	}
+	c.client = driver.Routed(c.client, c.instance)
 	c.service = corpus.Service{Namespace: namespace, Name: "web", Port: corpus.DefaultPort}
 	if err := c.put(ctx,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},

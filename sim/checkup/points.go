@@ -9,9 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver"
@@ -139,26 +136,6 @@ func (c *checkup) generation() int {
 		newest = max(newest, worker.Generation)
 	}
 	return newest
-}
-
-func (c *checkup) status(ctx context.Context) (string, error) {
-	client, err := kubernetes.NewForConfig(c.instance.API())
-	if err != nil {
-		return "", err
-	}
-	for {
-		ingress, err := client.NetworkingV1().Ingresses(namespace).Get(ctx, "web-1", v1.GetOptions{})
-		if err == nil {
-			for _, at := range ingress.Status.LoadBalancer.Ingress {
-				return at.IP + at.Hostname, nil
-			}
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("no address: %w", context.Cause(ctx)), err)
-		}
-	}
 }
 
 func (c *checkup) syncs(context.Context) (string, error) {

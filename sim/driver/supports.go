@@ -39,6 +39,14 @@ func Supports(d Driver, s *scenario.Scenario) error {
 			return fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
+	for _, one := range subjects {
+		if why := unpublished(one, s.Population.Streams); why != "" {
+			return fmt.Errorf("%s: subject %s: %w: %s", s.File, one.Name, fault.ErrNotHere, why)
+		}
+		if line, err := routableAll(one, s); err != nil {
+			return fmt.Errorf("%s:%d: subject %s: %w: %w", s.File, line, one.Name, fault.ErrNotHere, err)
+		}
+	}
 	for _, step := range s.Timeline {
 		if err := supportsFault(d, step.Fault); err != nil {
 			return fmt.Errorf("%s:%d: fault %s, driver %s: %w", s.File, step.Line, step.Fault, d.Name(), err)
@@ -64,6 +72,16 @@ func unbreakable(s subject.Subject, name string) string {
 		return fmt.Sprintf("the workers of the adapter %s are %s, and the fault needs %s", a.Name, workers, f.Needs)
 	}
 	return ""
+}
+
+// unpublished returns why a subject cannot serve the TCP and UDP services of a scenario; empty: it can,
+// or there are none.
+func unpublished(s subject.Subject, streams bool) string {
+	a, err := adapters.Find(s.Adapter)
+	if err != nil || a.Streams != nil || !streams {
+		return "" // SupportsSubject reports the error
+	}
+	return fmt.Sprintf("the adapter %s publishes no services over plain TCP and UDP", a.Name)
 }
 
 // supportsFault returns nil if the driver can make a fault, and this process may.

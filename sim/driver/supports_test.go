@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/container"
@@ -138,6 +139,48 @@ func TestSupportsAdapter(t *testing.T) {
 		}})
 		if (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) || errors.Is(err, fault.ErrNotHere) != test.skip {
 			t.Errorf("%s: %v, want %q", name, err, test.why)
+		}
+	}
+}
+
+// A scenario whose ingresses say more than HTTPRoutes can is skipped for controllers of the Gateway API.
+func TestSupportsRoutes(t *testing.T) {
+	const hash = "nginx.ingress.kubernetes.io/upstream-hash-by"
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+		"metadata": map[string]any{"name": "shop", "annotations": map[string]any{hash: "$host"}},
+	}}
+	for name, test := range map[string]struct {
+		spec      scenario.Spec
+		manifests []scenario.Manifest
+		why       string // part of the error; "" if the scenario is supported
+	}{
+		"no annotations": {scenario.Spec{Population: scenario.Population{TLS: true}}, nil, ""},
+		"streams":        {scenario.Spec{Population: scenario.Population{Streams: true}}, nil, "publishes no services over plain TCP"},
+		"population":     {scenario.Spec{Population: scenario.Population{Annotations: map[string]string{hash: "$host"}}}, nil, "a.yaml:1: subject routes"},
+		"manifest":       {scenario.Spec{}, []scenario.Manifest{{Line: 9, Object: object}}, "a.yaml:9: subject routes"},
+	} {
+		s := &scenario.Scenario{File: "a.yaml", Spec: test.spec, Manifests: test.manifests}
+		s.Subjects = []scenario.Subject{{Name: "routes", Adapter: "traefik-gateway", Controller: "/bin/traefik"}}
+		err := driver.Supports(local.Driver{}, s)
+		if test.why == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), test.why) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if test.spec.Population.Streams {
+			continue
+		}
+		if !strings.Contains(err.Error(), hash) {
+			t.Errorf("%s: %v does not name the annotation", name, err)
+		}
+		s.Subjects[0].Adapter = "traefik"
+		if err := driver.Supports(local.Driver{}, s); err != nil {
+			t.Errorf("%s, with ingresses: %v", name, err)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 	if err != nil {
 		return fmt.Errorf("subject %s: %w", r.name, err)
 	}
+	client = driver.Routed(client, r.instance)
 	r.cluster = step.NewCluster(r.name, client, r.instance.Pods(), population, r.log)
 	if err := r.populate(ctx, client); err != nil {
 		return fmt.Errorf("subject %s: loading the population: %w", r.name, err)

@@ -126,9 +126,11 @@ func (i *installation) prepare(ctx context.Context) (err error) {
 	}
 	api := rest.CopyConfig(i.instance.API())
 	api.WarningHandler = rest.NoWarnings{} // those of the controller's webhook
-	if i.client, err = cluster.New(api); err != nil {
+	client, err := cluster.New(api)
+	if err != nil {
 		return err
 	}
+	i.client = driver.Routed(client, i.instance)
 	if err = i.createSentinel(ctx); err != nil {
 		return err
 	}

@@ -137,6 +137,11 @@ func (r *runner) lacks(c *behave.Case) string {
 	if a := r.Subject.Adapter; a != "" && a != adapters.Default && len(c.Flags) > 0 {
 		return fmt.Sprintf("its flags are those of the adapter %s, and the subject's adapter is %s", adapters.Default, a)
 	}
+	for _, manifest := range c.Manifests {
+		if err := driver.Routable(r.Subject, manifest.Object); err != nil {
+			return err.Error()
+		}
+	}
 	if r.ConfigMap.Name == "" && len(c.Config) > 0 {
 		return "it sets ConfigMap keys, and the controller has no ConfigMap that the run may change"
 	}

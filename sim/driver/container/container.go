@@ -125,5 +125,5 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 		return nil, errors.Join(err, cluster.Discard(ctx))
 	}
 	r := &runtime{cluster: cluster, setup: setup, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}
-	return cluster.WithRuntime(setup, r), nil
+	return cluster.WithRuntime(ctx, setup, r)
 }

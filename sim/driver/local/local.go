@@ -127,7 +127,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if d.HostPaths && r.setup.Isolation != nil {
 		r.root, r.setup.Isolation = "/", nil
 	}
-	return cluster.WithRuntime(r.setup, r), nil
+	return cluster.WithRuntime(ctx, r.setup, r)
 }
 
 // expand expands the adapter of a subject.

@@ -47,11 +47,14 @@ type Instance struct {
 	stop    sync.Once
 }
 
-// WithRuntime sets what the adapter says of the subject, and the runtime of the controller. It returns
-// the instance.
-func (i *Instance) WithRuntime(setup *adapter.Setup, runtime Runtime) driver.Instance {
+// WithRuntime sets what the adapter says of the subject, and the runtime of the controller, and defines
+// the custom kinds of the adapter. It returns the instance. With an error, the cluster has ended.
+func (i *Instance) WithRuntime(ctx context.Context, setup *adapter.Setup, runtime Runtime) (driver.Instance, error) {
 	i.setup, i.runtime = setup, runtime
-	return i
+	if err := i.define(ctx); err != nil {
+		return nil, errors.Join(err, i.Discard(context.WithoutCancel(ctx)))
+	}
+	return i, nil
 }
 
 // Setup returns what the adapter says of the subject.

@@ -14,6 +14,7 @@ import (
 
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/definitions"
 )
 
 // The node of the controller's pod.
@@ -38,12 +39,28 @@ func (i *Instance) describeController(ctx context.Context) error {
 	return nil
 }
 
+// define creates the custom kinds that the controller needs. Unlike its other objects, they are there
+// before the population of a run, which may be of these kinds.
+func (i *Instance) define(ctx context.Context) error {
+	objects, err := definitions.Read(ctx, i.setup.CRDs)
+	if err == nil {
+		err = i.put(ctx, objects)
+	}
+	if err != nil {
+		return fmt.Errorf("define the custom kinds of the adapter %s: %w", i.setup.Adapter, err)
+	}
+	return nil
+}
+
 func (i *Instance) objects() ([]*unstructured.Unstructured, error) {
 	typed := []runtime.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: i.setup.Namespace}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelTopologyZone: zone}}},
 	}
 	if len(i.Options.Streams) > 0 {
+		if i.setup.Streams == nil {
+			return nil, fmt.Errorf("the adapter %s publishes no services over plain TCP and UDP", i.setup.Adapter)
+		}
 		for _, name := range []string{i.setup.Streams.TCP, i.setup.Streams.UDP} {
 			namespace, name, _ := strings.Cut(name, "/")
 			typed = append(typed, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})

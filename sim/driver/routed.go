@@ -1,0 +1,55 @@
+package driver
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/gateway"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+)
+
+// Routed returns a client that writes ingresses as the controller of an instance serves them: as they
+// are or, if it serves the Gateway API, as Gateways and HTTPRoutes.
+func Routed(client *cluster.Client, i Instance) *cluster.Client {
+	setup := i.Setup()
+	if setup.GatewayClass == nil {
+		return client
+	}
+	return client.Translated(gateways(&setup.Spec, int64(i.Address().Port()), int64(i.TLS().Port())).Translate)
+}
+
+func gateways(s *adapter.Spec, http, https int64) gateway.Gateways {
+	return gateway.Gateways{Controller: s.GatewayClass.Controller, Namespace: s.Namespace, HTTP: http, HTTPS: https}
+}
+
+// Routable returns why a subject cannot be given an object: an ingress that says what HTTPRoutes cannot
+// express, for a controller that serves the Gateway API. It returns nil for all other objects.
+func Routable(s subject.Subject, object *unstructured.Unstructured) error {
+	a, err := adapters.Find(s.Adapter)
+	if err != nil || a.GatewayClass == nil {
+		return nil //nolint:nilerr // SupportsSubject reports the error
+	}
+	_, err = gateways(&a.Spec, 80, 443).Translate(object)
+	return err
+}
+
+// routableAll is Routable for the ingresses of a scenario. It also returns the line of an error.
+func routableAll(one subject.Subject, s *scenario.Scenario) (line int, err error) {
+	if a, err := adapters.Find(one.Adapter); err != nil || a.GatewayClass == nil {
+		return 0, nil //nolint:nilerr // SupportsSubject reports the error
+	}
+	if err := gateway.CheckAnnotations(s.Population.Annotations); err != nil {
+		return 1, fmt.Errorf("the population: %w", err)
+	}
+	for _, m := range s.Manifests {
+		if err := Routable(one, m.Object); err != nil {
+			return m.Line, err
+		}
+	}
+	return 0, nil
+}
