@@ -102,15 +102,35 @@ func (c *Client) put(ctx context.Context, object *unstructured.Unstructured) (st
 		return "", err
 	}
 	object = c.ours(object)
-	object.SetResourceVersion("")
-	written, err := resource.Update(ctx, object, metav1.UpdateOptions{})
+	written, err := replace(ctx, resource, object)
 	if apierrors.IsNotFound(err) {
+		object.SetResourceVersion("")
 		written, err = resource.Create(ctx, object, metav1.CreateOptions{})
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", Name(object), err)
 	}
 	return written.GetResourceVersion(), nil
+}
+
+// replace updates an object regardless of its version. Kubernetes allows that at once for its own kinds;
+// custom resources need their version.
+func replace(ctx context.Context, resource dynamic.ResourceInterface, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	object.SetResourceVersion("")
+	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {
+		return resource.Update(ctx, object, metav1.UpdateOptions{})
+	}
+	for {
+		now, err := resource.Get(ctx, object.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		object.SetResourceVersion(now.GetResourceVersion())
+		written, err := resource.Update(ctx, object, metav1.UpdateOptions{})
+		if !apierrors.IsConflict(err) { // somebody else, such as a controller, has written it in between
+			return written, err
+		}
+	}
 }
 
 // Delete deletes the object. It returns an error if the object does not exist.

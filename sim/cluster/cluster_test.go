@@ -60,6 +60,46 @@ func TestPutCreatesThenReplaces(t *testing.T) {
 	}
 }
 
+const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com",
+"scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
+
+// A custom resource cannot be replaced without its version, whoever has written it in between.
+func TestPutReplacesCustomResources(t *testing.T) {
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close(context.Background()) })
+	define := &unstructured.Unstructured{}
+	if err := define.UnmarshalJSON([]byte(widgets)); err != nil {
+		t.Fatal(err)
+	}
+	client, err := cluster.New(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Put(t.Context(), define); err != nil {
+		t.Fatal(err)
+	}
+	if client, err = cluster.New(server.Config()); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]bool{}
+	for _, size := range []string{"1", "2", "3"} {
+		version, err := client.Put(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a", "namespace": "default"}, "size": size,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions[version] = true
+	}
+	if len(versions) != 3 {
+		t.Errorf("the writes gave the versions %v", versions)
+	}
+}
+
 func TestNamespacesAreCreatedFirst(t *testing.T) {
 	client, look := start(t)
 	namespace, err := cluster.Object(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo"}})
