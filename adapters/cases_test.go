@@ -25,12 +25,17 @@ func TestCases(t *testing.T) {
 	t.Run("beside", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: testAdapter(t, "beside"), Controller: self(t), Nginx: envoyStub(t)}, false)
 	})
-	t.Run("traefik", func(t *testing.T) {
-		runCase(t, subject.Subject{Adapter: "traefik", Controller: thirdparty.Program(t, "traefik")}, false)
-	})
 	t.Run("contour with a stub of envoy", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: "contour", Controller: thirdparty.Program(t, "contour"), Nginx: envoyStub(t)}, false)
 	})
+	t.Run("gateway", func(t *testing.T) {
+		runCase(t, subject.Subject{Adapter: testAdapter(t, "gateway"), Controller: self(t)}, false)
+	})
+	for _, adapter := range []string{"traefik", "traefik-gateway"} {
+		t.Run(adapter, func(t *testing.T) {
+			runCase(t, subject.Subject{Adapter: adapter, Controller: thirdparty.Program(t, "traefik")}, false)
+		})
+	}
 }
 
 func runCase(t *testing.T, s subject.Subject, reload bool) {
@@ -54,9 +59,36 @@ func runCase(t *testing.T, s subject.Subject, reload bool) {
 	}
 }
 
+// A case that HTTPRoutes cannot express is skipped for a controller that serves them, with the reason.
+func TestCasesThatAreNoRoutes(t *testing.T) {
+	text, err := os.ReadFile("testdata/case.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := strings.Replace(string(text), "metadata: {name: web}", "metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/upstream-hash-by: $host}}", 1)
+	c, err := behave.Parse("case.yaml", []byte(strings.ReplaceAll(hash, "<reload>", "false")), behave.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := run.Do(t.Context(), run.Options{Cases: []*behave.Case{c}, Driver: local.Driver{}, Dir: t.TempDir(), Installations: 1,
+		Subject: subject.Subject{Name: "subject", Adapter: testAdapter(t, "gateway"), Controller: self(t)}})
+	if err != nil || results[0].Outcome != behave.Skipped || !strings.Contains(results[0].Reason, "upstream-hash-by") {
+		t.Errorf("%v: %+v", err, results)
+	}
+}
+
+// A checkup finds what it needs of a controller of the Gateway API, in the status of its objects as well.
+func TestGatewayAPIIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a controller; not run with -short")
+	}
+	t.Parallel()
+	checkSeen(t, subject.Subject{Name: "subject", Adapter: testAdapter(t, "gateway"), Controller: self(t)})
+}
+
 // The adapters let the harness see all that a run needs.
 func TestOthersAreSeen(t *testing.T) {
-	for _, adapter := range []string{"traefik", "traefik-ingress", "contour"} {
+	for _, adapter := range []string{"traefik", "traefik-ingress", "traefik-gateway", "contour"} {
 		t.Run(adapter, func(t *testing.T) {
 			program, _, _ := strings.Cut(adapter, "-")
 			s := subject.Subject{Name: "subject", Adapter: adapter, Controller: thirdparty.Program(t, program)}
@@ -64,15 +96,21 @@ func TestOthersAreSeen(t *testing.T) {
 				s.Nginx = envoyStub(t)
 			}
 			t.Parallel()
-			report, err := checkup.Do(t.Context(), checkup.Options{Driver: local.Driver{}, Subject: s, Dir: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, result := range report.Results {
-				if !result.OK {
-					t.Errorf("%+v", result)
-				}
-			}
+			checkSeen(t, s)
 		})
+	}
+}
+
+// checkSeen checks that a checkup finds nothing missing.
+func checkSeen(t *testing.T, s subject.Subject) {
+	t.Helper()
+	report, err := checkup.Do(t.Context(), checkup.Options{Driver: local.Driver{}, Subject: s, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range report.Results {
+		if !result.OK {
+			t.Errorf("%+v", result)
+		}
 	}
 }

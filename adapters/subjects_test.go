@@ -25,9 +25,14 @@ func TestSingleProcess(t *testing.T) {
 	checkSingle(t, rollingUpdate(t, testAdapter(t, "single"), self(t), ""))
 }
 
+// A stub that serves the Gateway API: the population and its changes reach it as HTTPRoutes.
+func TestGatewayAPI(t *testing.T) {
+	checkSingle(t, rollingUpdate(t, testAdapter(t, "gateway"), self(t), ""))
+}
+
 func TestTraefik(t *testing.T) {
 	traefik := thirdparty.Program(t, "traefik")
-	for _, adapter := range []string{"traefik", "traefik-ingress"} {
+	for _, adapter := range []string{"traefik", "traefik-ingress", "traefik-gateway"} {
 		t.Run(adapter, func(t *testing.T) { checkSingle(t, rollingUpdate(t, adapter, traefik, "")) })
 	}
 }

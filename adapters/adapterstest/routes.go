@@ -10,8 +10,6 @@ import (
 	"time"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -38,19 +36,35 @@ func find(routes []Route, host, path string) (Route, bool) {
 	return Route{}, false
 }
 
+// rule is a path of a host, and its service.
+type rule struct {
+	namespace, host, path, service string
+}
+
+// frontend is a kind of object that routes requests to services.
+type frontend interface {
+	// informer returns the informer of the objects.
+	informer() cache.SharedIndexInformer
+	rules() ([]rule, error)
+	// publish writes an address into the status of what has none.
+	publish(ctx context.Context, address string) error
+}
+
 // source is where a controller gets its routes from.
 type source struct {
 	kubeconfig string
-	publish    string // the address that it writes into the status of ingresses, "" for none
+	address    string // that it writes into the status of what it serves, "" for none
+	gateway    bool   // it serves HTTPRoutes, not ingresses
 }
 
 // addFlags adds the flags of a source.
 func (s *source) addFlags(flags *flag.FlagSet) {
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "of the API server")
-	flags.StringVar(&s.publish, "publish", "", "the address in the status of ingresses")
+	flags.StringVar(&s.address, "publish", "", "the address in the status of ingresses or Gateways")
+	flags.BoolVar(&s.gateway, "gateway", false, "serve HTTPRoutes instead of ingresses")
 }
 
-// follow calls apply with the routes of all ingresses, at first and after each change, until ctx ends.
+// follow calls apply with all routes, at first and after each change, until ctx ends.
 func (s *source) follow(ctx context.Context, apply func([]Route) error) error {
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {
@@ -69,16 +83,25 @@ func (s *source) follow(ctx context.Context, apply func([]Route) error) error {
 		}
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
-	ingresses, slices := factory.Networking().V1().Ingresses(), factory.Discovery().V1().EndpointSlices()
-	for _, informer := range []cache.SharedIndexInformer{ingresses.Informer(), slices.Informer()} {
+	var front frontend = &ingresses{client, factory.Networking().V1().Ingresses()}
+	if s.gateway {
+		if front, err = newHTTPRoutes(config); err != nil {
+			return err
+		}
+	}
+	slices := factory.Discovery().V1().EndpointSlices()
+	for _, informer := range []cache.SharedIndexInformer{front.informer(), slices.Informer()} {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: note, UpdateFunc: func(_, now any) { note(now) }, DeleteFunc: note,
 		}); err != nil {
 			return err
 		}
 	}
+	if s.gateway { // the factory starts its own informers
+		go front.informer().RunWithContext(ctx)
+	}
 	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	cache.WaitForCacheSync(ctx.Done(), front.informer().HasSynced, slices.Informer().HasSynced)
 	note(nil)
 	for {
 		select {
@@ -87,7 +110,7 @@ func (s *source) follow(ctx context.Context, apply func([]Route) error) error {
 			return nil
 		}
 		time.Sleep(debounce)
-		all, err := ingresses.Lister().List(labels.Everything())
+		rules, err := front.rules()
 		if err != nil {
 			return err
 		}
@@ -95,34 +118,16 @@ func (s *source) follow(ctx context.Context, apply func([]Route) error) error {
 		if err != nil {
 			return err
 		}
-		if err := apply(routesOf(all, endpoints)); err != nil {
+		if err := apply(routesOf(rules, endpoints)); err != nil {
 			return err
 		}
-		if s.writeStatus(ctx, client, all) != nil { // a fault of the API server
+		if s.address != "" && front.publish(ctx, s.address) != nil { // a fault of the API server
 			time.AfterFunc(time.Second, func() { note(nil) })
 		}
 	}
 }
 
-// writeStatus writes the address into the status of the ingresses that have none.
-func (s *source) writeStatus(ctx context.Context, client kubernetes.Interface, all []*networkingv1.Ingress) error {
-	if s.publish == "" {
-		return nil
-	}
-	for _, ingress := range all {
-		if len(ingress.Status.LoadBalancer.Ingress) > 0 {
-			continue
-		}
-		ingress = ingress.DeepCopy()
-		ingress.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: s.publish}}
-		if _, err := client.NetworkingV1().Ingresses(ingress.Namespace).UpdateStatus(ctx, ingress, metav1.UpdateOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func routesOf(ingresses []*networkingv1.Ingress, all []*discoveryv1.EndpointSlice) []Route {
+func routesOf(rules []rule, all []*discoveryv1.EndpointSlice) []Route {
 	endpoints := map[string][]netip.AddrPort{} // by namespace/service
 	for _, slice := range all {
 		service := slice.Namespace + "/" + slice.Labels[discoveryv1.LabelServiceName]
@@ -136,18 +141,10 @@ func routesOf(ingresses []*networkingv1.Ingress, all []*discoveryv1.EndpointSlic
 		}
 	}
 	var routes []Route
-	for _, ingress := range ingresses {
-		for _, rule := range ingress.Spec.Rules {
-			if rule.HTTP == nil {
-				continue
-			}
-			for _, path := range rule.HTTP.Paths {
-				service := ingress.Namespace + "/" + path.Backend.Service.Name
-				list := slices.Clone(endpoints[service])
-				slices.SortFunc(list, netip.AddrPort.Compare)
-				routes = append(routes, Route{rule.Host, path.Path, list})
-			}
-		}
+	for _, r := range rules {
+		list := slices.Clone(endpoints[r.namespace+"/"+r.service])
+		slices.SortFunc(list, netip.AddrPort.Compare)
+		routes = append(routes, Route{r.host, r.path, list})
 	}
 	slices.SortFunc(routes, func(a, b Route) int {
 		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path))
