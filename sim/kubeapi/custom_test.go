@@ -443,3 +443,47 @@ func TestDefinitionChanges(t *testing.T) {
 		t.Errorf("the earlier watch received %+v", e)
 	}
 }
+
+// Definitions in groups of Kubernetes need an approval.
+func TestApprovals(t *testing.T) {
+	s := start(t)
+	const name = apiextensionsv1.KubeAPIApprovedAnnotation
+	for group, test := range map[string]struct{ approval, refused, reason string }{
+		"none.example.com":     {"", "", ""},
+		"missing.k8s.io":       {"", "Required value", ""},
+		"wrong.kubernetes.io":  {"yes", "Invalid value", ""},
+		"unapproved.k8s.io":    {"unapproved, a test", "", "UnapprovedAnnotation"},
+		"approved.a.k8s.io":    {"https://example.com/1", "", "ApprovedAnnotation"},
+		"notkubernetes.io":     {"", "", ""},
+		"none.k8s.io.example.": {"", "", ""},
+	} {
+		group = strings.TrimSuffix(group, ".")
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(widgetDefinition, "example.com", group)), crd); err != nil {
+			t.Fatal(err)
+		}
+		if test.approval != "" {
+			crd.Annotations = map[string]string{name: test.approval}
+		}
+		made, err := definitions(t, s).ApiextensionsV1().CustomResourceDefinitions().Create(t.Context(), crd, metav1.CreateOptions{})
+		if test.refused != "" {
+			if !errors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.annotations["+name+"]: "+test.refused) {
+				t.Errorf("%s: %v", group, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", group, err)
+			continue
+		}
+		reason := ""
+		for _, c := range made.Status.Conditions {
+			if c.Type == apiextensionsv1.KubernetesAPIApprovalPolicyConformant {
+				reason = c.Reason
+			}
+		}
+		if reason != test.reason {
+			t.Errorf("%s: the condition has the reason %q, want %q", group, reason, test.reason)
+		}
+	}
+}

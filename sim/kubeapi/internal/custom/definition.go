@@ -32,6 +32,7 @@ func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Clu
 	if stored := storageVersion(crd); stored != "" && !slices.Contains(crd.Status.StoredVersions, stored) {
 		crd.Status.StoredVersions = append(crd.Status.StoredVersions, stored)
 	}
+	noteApproval(crd)
 	if IsTrue(crd, apiextensionsv1.Terminating) {
 		return
 	}
@@ -122,6 +123,7 @@ func Validate(crd, old *apiextensionsv1.CustomResourceDefinition, _ resource.Clu
 		problems = append(problems, field.NotSupported(spec.Child("conversion", "strategy"), crd.Spec.Conversion.Strategy,
 			[]apiextensionsv1.ConversionStrategyType{apiextensionsv1.NoneConverter}))
 	}
+	problems = append(problems, validateApproval(crd, old)...)
 	problems = append(problems, validateVersions(crd, spec.Child("versions"))...)
 	problems = append(problems, validateSelectable(crd, spec)...)
 	if len(crd.Status.StoredVersions) == 0 {
