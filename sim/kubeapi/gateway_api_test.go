@@ -151,6 +151,24 @@ func TestGatewayAPIObjects(t *testing.T) {
 	}
 }
 
+// The default of a status is there from the creation, and belongs to nobody. What the client sends as the
+// status is dropped.
+func TestGatewayAPIDefaultStatus(t *testing.T) {
+	w, _ := withGatewayAPI(t, gatewayAPIs[0])
+	code, made := w.do("POST", "/apis/gateway.networking.k8s.io/v1/gatewayclasses", `{"apiVersion":"gateway.networking.k8s.io/v1","kind":"GatewayClass","metadata":{"name":"c"},
+"spec":{"controllerName":"example.com/c"},"status":{"conditions":[]}}`)
+	conditions, _, _ := unstructured.NestedSlice(made.Object, "status", "conditions")
+	if code != http.StatusCreated || len(conditions) != 1 {
+		t.Fatal(code, made.Object)
+	}
+	if condition := conditions[0].(map[string]any); condition["type"] != "Accepted" || condition["status"] != "Unknown" || condition["reason"] != "Pending" {
+		t.Errorf("%v", condition)
+	}
+	if managers, _ := json.Marshal(made.Object["metadata"].(map[string]any)["managedFields"]); strings.Contains(string(managers), "f:status") {
+		t.Errorf("a manager owns the status: %s", managers)
+	}
+}
+
 // A rule that compares the old and the new object: the controller of a class never changes.
 func TestGatewayAPITransitions(t *testing.T) {
 	w, _ := withGatewayAPI(t, gatewayAPIs[0])

@@ -143,6 +143,9 @@ func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	}
 	if res.Status && !res.CreatesStatus {
 		object.ClearStatus(obj)
+		if custom, ok := obj.(*object.Custom); ok { // kube-apiserver sets defaults in what it reads from its storage
+			res.Custom.SetDefaults(custom.Content)
+		}
 	}
 	res.Complete(obj, nil)
 	if res.Prepare != nil {

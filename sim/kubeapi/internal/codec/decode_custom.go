@@ -56,8 +56,8 @@ func decodeCustomJSON(res *resource.Resource, body, sent []byte) (runtime.Object
 		for _, path := range pruned {
 			problems = append(problems, fmt.Errorf("unknown field %q", path))
 		}
-		setSchemaDefaults(content, structural)
 	}
+	res.Custom.SetDefaults(content)
 	obj := &object.Custom{}
 	unknown, err := obj.FromUnstructured(content)
 	if err != nil {
@@ -87,32 +87,4 @@ func checkCustomKind(res *resource.Resource, obj *object.Custom, sent []byte) er
 			field.ErrorList{field.Invalid(field.NewPath("kind"), obj.Kind, "must be "+want.Kind)})
 	}
 	return nil
-}
-
-// setSchemaDefaults sets the defaults of s where x has no value, or a null that the schema does not
-// allow.
-func setSchemaDefaults(x any, s *schema.Structural) {
-	if s == nil {
-		return
-	}
-	switch x := x.(type) {
-	case map[string]any:
-		for name, property := range s.Properties {
-			value, there := x[name]
-			if property.Default.Object != nil && (!there || (value == nil && !property.Nullable)) {
-				x[name] = runtime.DeepCopyJSONValue(property.Default.Object)
-			}
-		}
-		for name, value := range x {
-			if property, ok := s.Properties[name]; ok {
-				setSchemaDefaults(value, &property)
-			} else if s.AdditionalProperties != nil {
-				setSchemaDefaults(value, s.AdditionalProperties.Structural)
-			}
-		}
-	case []any:
-		for _, item := range x {
-			setSchemaDefaults(item, s.Items)
-		}
-	}
 }
