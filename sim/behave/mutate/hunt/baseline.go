@@ -4,32 +4,35 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/mutate"
 )
 
+// traceFile is the file of a hunt's folder with the lines of Lua that nginx executes.
+const traceFile = "lua.trace"
+
 // baseline is what the cases do without mutants.
 type baseline struct {
-	Template   string              // a hash of the template that was marked
+	Files      string              // a hash of the template that was marked, and of the Lua code that was traced
 	Cases      map[string]string   // hashes of the texts of the cases, by name
 	Passed     []string            // the cases that pass
-	Reach      map[string][]string // the cases that execute a line of the template
+	Reach      map[string][]string // the cases that execute a line
 	Rejections []string            // why nginx rejects configurations of cases that are about that
 }
 
 // of returns the baseline without what other cases than these say: those that are new or were
-// changed have to be run. Of another template, nothing remains.
-func (b baseline) of(template string, cases map[string]string) baseline {
-	if b.Template != template {
-		return baseline{Template: template, Cases: map[string]string{}, Reach: map[string][]string{}}
+// changed have to be run. With other files, nothing remains.
+func (b baseline) of(files string, cases map[string]string) baseline {
+	if b.Files != files {
+		return baseline{Files: files, Cases: map[string]string{}, Reach: map[string][]string{}}
 	}
 	other := func(name string) bool { return b.Cases[name] != cases[name] }
 	b.Passed = slices.DeleteFunc(b.Passed, other)
@@ -48,39 +51,29 @@ func hash(texts map[string]string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// extend runs the cases that a baseline lacks with the marked template. Those that fail are run again,
-// because a busy machine can be the reason.
+// extend runs the cases that a baseline lacks with the marked template and the traced Lua code. Those
+// that fail are run again, because a busy machine can be the reason.
 func (h *hunt) extend(ctx context.Context, b baseline, hashes map[string]string) (baseline, error) {
-	var mu sync.Mutex
-	lines := map[string]map[string]bool{} // the cases of each line
-	served := func(c *behave.Case, conf []byte) {
-		reached := mutate.ReadMarks(string(conf))
-		mu.Lock()
-		defer mu.Unlock()
-		note := func(sites map[string]bool) {
-			for site := range sites {
-				if lines[site] == nil {
-					lines[site] = map[string]bool{}
-				}
-				lines[site][c.Name] = true
-			}
-		}
-		note(reached.Everywhere)
-		own := hosts(c)
-		for server, sites := range reached.Servers {
-			if other := h.ownerOf(server); other == nil || other == c || own[strings.TrimPrefix(server, "www.")] {
-				note(sites)
-			}
-		}
+	trace, err := filepath.Abs(filepath.Join(h.Run.Dir, traceFile))
+	if err != nil {
+		return b, err
 	}
+	if err := os.Remove(trace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	reached := newReach(h.cases)
 	left := slices.DeleteFunc(slices.Clone(h.Run.Cases), func(c *behave.Case) bool { return b.Cases[c.Name] != "" })
+	asked := left
 	h.Log("running %d of %d cases without mutants", len(left), len(h.Run.Cases))
 	maps.Copy(b.Cases, hashes)
 	var passed []string
 	for range 2 {
 		o := h.Run
-		o.Cases, o.Installations, o.Served, o.Done = left, h.Workers, served, nil
-		results, rejections, err := h.run(ctx, o, mutate.Marked(h.Template), nil)
+		o.Cases, o.Installations, o.Done = left, h.Workers, nil
+		o.Served = func(c *behave.Case, conf []byte) {
+			reached.add(mutate.ReadMarks(string(conf)), []*behave.Case{c})
+		}
+		results, rejections, err := h.run(ctx, o, mutate.Marked(h.Template), mutate.Traced(h.Lua, trace))
 		if err != nil {
 			return b, err
 		}
@@ -95,60 +88,13 @@ func (h *hunt) extend(ctx context.Context, b baseline, hashes map[string]string)
 			}
 		}
 	}
-	for site, names := range lines {
-		for _, name := range passed {
-			if names[name] {
-				b.Reach[site] = append(b.Reach[site], name)
-			}
-		}
-		slices.Sort(b.Reach[site])
+	log, err := os.ReadFile(trace)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // foreign Lua code may begin elsewhere
+		return b, err
 	}
+	reached.add(mutate.ReadTrace(string(log), h.Lua), asked)
+	reached.into(b.Reach, passed)
 	b.Passed = append(b.Passed, passed...)
 	slices.Sort(b.Passed)
 	return b, ctx.Err()
-}
-
-// ownerOf returns the case that has an ingress for a server; nil if it is that of no case, such as
-// the default server.
-func (h *hunt) ownerOf(server string) *behave.Case {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.owners == nil {
-		h.owners = map[string]*behave.Case{}
-		for _, c := range h.Run.Cases {
-			for host := range hosts(c) {
-				h.owners[host] = c
-			}
-		}
-	}
-	return h.owners[strings.TrimPrefix(server, "www.")]
-}
-
-// hosts returns the hosts of a case's ingresses, without www.
-func hosts(c *behave.Case) map[string]bool {
-	all := map[string]bool{}
-	add := func(host string) {
-		if host != "" {
-			all[strings.TrimPrefix(strings.ToLower(host), "www.")] = true
-		}
-	}
-	for _, m := range c.Manifests {
-		if m.Object.GetKind() != "Ingress" {
-			continue
-		}
-		rules, _, _ := unstructured.NestedSlice(m.Object.Object, "spec", "rules")
-		for _, rule := range rules {
-			fields, _ := rule.(map[string]any)
-			host, _ := fields["host"].(string)
-			add(host)
-		}
-		for name, value := range m.Object.GetAnnotations() {
-			if strings.HasSuffix(name, "/server-alias") {
-				for alias := range strings.SplitSeq(value, ",") {
-					add(strings.TrimSpace(alias))
-				}
-			}
-		}
-	}
-	return all
 }

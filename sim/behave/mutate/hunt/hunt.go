@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,8 +84,9 @@ type hunt struct {
 	ranker *mutate.Ranker
 	cases  map[string]*behave.Case // by name
 	able   []string                // the cases that pass without a mutant
-	reach  map[string][]string     // the cases that execute a line of the template, by its site
+	reach  map[string][]string     // the cases that execute a line, by its site
 	marked map[string]bool         // the sites of the template whose execution shows
+	traced bool                    // the execution of all lines of Lua shows
 	usual  map[string]bool         // why nginx rejects configurations without mutants
 
 	taking  sync.Mutex // of lots
@@ -92,7 +94,6 @@ type hunt struct {
 	results map[string]mutate.Result // by the name of the mutant
 	kills   map[string]int           // how many mutants each case killed
 	killers []killer                 // which case killed a mutant of a line
-	owners  map[string]*behave.Case  // by host
 }
 
 // killer is a case that killed a mutant of a line.
@@ -108,7 +109,7 @@ func (h *hunt) begin(ctx context.Context) error {
 	for name, text := range h.Texts {
 		hashes[name] = hash(map[string]string{name: text})
 	}
-	first := h.state.baseline().of(hash(mutate.Marked(h.Template)), hashes)
+	first := h.state.baseline().of(hash(mutate.Marked(h.Template))+hash(h.Lua), hashes)
 	if len(first.Cases) < len(h.Run.Cases) {
 		var err error
 		if first, err = h.extend(ctx, first, hashes); err != nil {
@@ -119,6 +120,7 @@ func (h *hunt) begin(ctx context.Context) error {
 		return err
 	}
 	h.able, h.reach, h.marked, h.usual = first.Passed, first.Reach, mutate.Sites(h.Template), map[string]bool{}
+	h.traced = slices.ContainsFunc(slices.Collect(maps.Keys(h.reach)), func(site string) bool { return strings.Contains(site, ".lua:") })
 	for _, reason := range first.Rejections {
 		h.usual[reason] = true
 	}
@@ -181,7 +183,7 @@ func (h *hunt) result(m mutate.Mutant) (mutate.Result, bool) {
 
 // reaching returns the cases under which a mutant may have an effect.
 func (h *hunt) reaching(m mutate.Mutant) []string {
-	if m.Kind == mutate.Template && h.marked[m.Site()] {
+	if m.Kind == mutate.Template && h.marked[m.Site()] || m.Kind == mutate.Lua && h.traced {
 		return h.reach[m.Site()]
 	}
 	return h.able

@@ -102,10 +102,10 @@ func TestJudge(t *testing.T) {
 // Of an earlier hunt, what changed is forgotten, and everything if the template did.
 func TestBaselineForgetsWhatChanged(t *testing.T) {
 	earlier := func() baseline {
-		return baseline{Template: "t", Cases: map[string]string{"a": "1", "b": "1", "c": "1"}, Passed: []string{"a", "b", "c"}, Reach: map[string][]string{"x:1": {"a", "b"}}}
+		return baseline{Files: "t", Cases: map[string]string{"a": "1", "b": "1", "c": "1"}, Passed: []string{"a", "b", "c"}, Reach: map[string][]string{"x:1": {"a", "b"}}}
 	}
 	got := earlier().of("t", map[string]string{"a": "1", "b": "2"})
-	want := baseline{Template: "t", Cases: map[string]string{"a": "1"}, Passed: []string{"a"}, Reach: map[string][]string{"x:1": {"a"}}}
+	want := baseline{Files: "t", Cases: map[string]string{"a": "1"}, Passed: []string{"a"}, Reach: map[string][]string{"x:1": {"a"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,0 +1,42 @@
+package hunt
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// caseOf returns a case with an ingress for a host.
+func caseOf(name, host string) *behave.Case {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Ingress", "spec": map[string]any{"rules": []any{map[string]any{"host": host}}},
+	}}
+	return &behave.Case{Name: name, Manifests: []behave.Manifest{{Object: object}}}
+}
+
+// A line that is executed for the host of a case is reached by that case only. What is executed for no
+// case's host, or outside of requests, is reached by all.
+func TestReachFollowsHosts(t *testing.T) {
+	a, wild, failed := caseOf("a", "a.example"), caseOf("wild", "*.wild.example"), caseOf("failed", "failed.example")
+	r := newReach(map[string]*behave.Case{"a": a, "wild": wild, "failed": failed})
+	line := func(site string) map[string]bool { return map[string]bool{site: true} }
+	r.add(mutate.Reached{
+		Everywhere: line("x.lua:1"),
+		Servers: map[string]map[string]bool{
+			"a.example": line("x.lua:2"), "www.a.example": line("x.lua:3"), "one.wild.example": line("x.lua:4"),
+			"127.0.0.1": line("x.lua:5"), "failed.example": line("x.lua:6"),
+		},
+	}, []*behave.Case{a, wild, failed})
+	got := map[string][]string{}
+	r.into(got, []string{"wild", "a"})
+	want := map[string][]string{
+		"x.lua:1": {"a", "wild"}, "x.lua:2": {"a"}, "x.lua:3": {"a"}, "x.lua:4": {"wild"}, "x.lua:5": {"a", "wild"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
