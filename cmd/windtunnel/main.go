@@ -22,6 +22,7 @@ import (
 func main() {
 	ctx, stop := untilSignal()
 	defer stop()
+	logTo(os.Stderr)
 	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

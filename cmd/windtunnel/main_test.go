@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		"windtunnel": func() {
 			ctx, stop := untilSignal()
 			defer stop()
+			logTo(os.Stderr)
 			os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 		},
 	})

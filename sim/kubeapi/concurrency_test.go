@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -170,9 +171,17 @@ func TestConcurrentDeletions(t *testing.T) {
 	}
 	defer w.Stop()
 	var kubelet sync.WaitGroup
+	var stopped atomic.Bool
 	kubelet.Go(func() {
 		for e := range w.ResultChan() {
-			if pod := e.Object.(*corev1.Pod); e.Type == watch.Modified && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
+			pod, ok := e.Object.(*corev1.Pod)
+			if !ok {
+				if !stopped.Load() { // client-go may tell of the stop as an error
+					t.Errorf("event %+v", e)
+				}
+				return
+			}
+			if e.Type == watch.Modified && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
 				if err := pods.Delete(t.Context(), pod.Name, at); err != nil && !errors.IsNotFound(err) {
 					t.Error(err)
 				}
@@ -192,6 +201,7 @@ func TestConcurrentDeletions(t *testing.T) {
 			t.Errorf("deleting %s: %v", name, err)
 		}
 	}
+	stopped.Store(true)
 	w.Stop()
 	kubelet.Wait()
 }
