@@ -131,8 +131,9 @@ func left(temporary string) error {
 			return err
 		}
 		for _, entry := range entries {
-			// The harness uses this folder when it lists nginx's modules. The next run removes it.
-			if !strings.HasPrefix(entry.Name(), "windtunnel-tmp-nginx-modules-") {
+			// The harness has these folders while it asks nginx for its modules and variables. The next run
+			// removes them.
+			if !strings.HasPrefix(entry.Name(), "windtunnel-tmp-nginx-") {
 				folders = append(folders, entry.Name())
 			}
 		}

@@ -135,6 +135,7 @@ const batch = 400
 // that an ingress can name an address. A pod on loopback next to the controller, which may be
 // reached, shows that each way works.
 func TestProtectedPorts(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	s := newPortSite(t)
 	beside := s.listen("127.0.0.1", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "beside") })

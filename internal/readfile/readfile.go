@@ -54,6 +54,9 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(limit)}
+	}
 	data, err := All(file, limit)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -74,9 +77,13 @@ func All(r io.Reader, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", limit)
+		return nil, tooLarge(limit)
 	}
 	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
+}
+
+func tooLarge(limit int64) error {
+	return fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", limit)
 }
 
 func isPipe(file *os.File) bool {

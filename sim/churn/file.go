@@ -57,7 +57,11 @@ func Write(w io.Writer, r Recording) error {
 // Read reads a recording. It returns an error if the file is cut short, or if its changes are not
 // in order or do not fit the population. Errors give the line.
 func Read(r io.Reader) (Recording, error) {
-	lines := bufio.NewScanner(r)
+	buffered := bufio.NewReader(r)
+	if first, err := buffered.Peek(1); err == nil && first[0] != '{' { // do not search a large file for its first line
+		return Recording{}, errors.New("read recording: line 1: it does not begin with {, so it is no header of a recording")
+	}
+	lines := bufio.NewScanner(buffered)
 	lines.Buffer(nil, longest)
 	var read reader
 	for lines.Scan() {
