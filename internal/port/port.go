@@ -1,6 +1,6 @@
 // Package port finds free TCP ports for processes that will listen on them later. Its one rule: it
 // returns neither ephemeral ports, which the kernel may assign to an outgoing connection in the
-// meantime, nor ports that it has returned recently.
+// meantime, nor ports that it has returned recently, in this process or in another one.
 package port
 
 import (
@@ -14,9 +14,8 @@ import (
 // The range of the ports: below Linux's ephemeral ports (net.ipv4.ip_local_port_range, from 32768
 // by default), above the ports of most services.
 const (
-	lowest   = 15000
-	highest  = 32000
-	attempts = 100
+	lowest  = 15000
+	highest = 32000
 )
 
 // next is the port at which the next search begins: after the ports returned last, because their
@@ -24,6 +23,7 @@ const (
 var next = struct {
 	sync.Mutex
 	port int
+	claims
 }{port: lowest + rand.IntN(highest-lowest)}
 
 // Free finds n consecutive free ports and returns the first. Each call in a process returns other
@@ -32,13 +32,15 @@ func Free(n int) (int, error) {
 	next.Lock()
 	defer next.Unlock()
 	var err error
-	for range attempts {
+	for searched := 0; searched < highest-lowest; searched += n {
 		base := next.port
 		if base+n > highest {
 			base = lowest
 		}
 		next.port = base + n
-		if _, err = InUse(base, n); err == nil {
+		if !next.take(base, n) {
+			err = fmt.Errorf("another process has just found one of the ports %d to %d", base, base+n-1)
+		} else if _, err = InUse(base, n); err == nil {
 			return base, nil
 		}
 	}

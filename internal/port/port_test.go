@@ -2,6 +2,7 @@ package port
 
 import (
 	"net"
+	"os"
 	"strconv"
 	"testing"
 )
@@ -40,4 +41,27 @@ func TestFreePortsAreNotReturnedTwice(t *testing.T) {
 			given[port] = true
 		}
 	}
+}
+
+// Two processes have open files of their own, as these have.
+func TestClaimsOfTwoProcessesDiffer(t *testing.T) {
+	var one, other claims
+	first := os.Getpid() << 16 // ports that do not exist, and that no other test run claims
+	take := func(c *claims, from, n int, want bool) {
+		t.Helper()
+		if ours := c.take(first+from, n); ours != want {
+			t.Errorf("take(%d, %d) = %t, want %t", from, n, ours, want)
+		}
+	}
+	take(&one, 0, 10, true)
+	take(&one, 0, 10, true) // a process may use its own ports again
+	take(&other, 9, 1, false)
+	take(&other, 10, 5, true)
+	take(&one, 0, claimed, false)  // includes those of the other one
+	take(&one, 100, claimed, true) // and gives up its oldest
+	take(&other, 0, 10, true)
+
+	one.file.Close() // as at the end of a process
+	take(&other, 100, claimed, true)
+	other.file.Close()
 }

@@ -1,0 +1,58 @@
+package port
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// claimed is the number of ports of this process that other processes do not get. Their users have
+// long listened on earlier ones, or never will.
+const claimed = 2000
+
+// claims are the ports that this process has returned recently. Byte N of a file that all processes of
+// the user share stands for port N, and is locked: so two processes do not return the same port
+// before its user listens. The kernel releases the locks of a process that ends (fcntl(2), open file
+// description locks).
+type claims struct {
+	file   *os.File
+	ranges []portRange // the oldest first
+	ports  int
+}
+
+type portRange struct{ base, n int }
+
+// take claims the n ports from base. It returns false if another process has claimed one of them. If
+// the file cannot be used, all ports are free to take.
+func (c *claims) take(base, n int) bool {
+	if c.file == nil {
+		// Not in os.TempDir: processes with their own TMPDIR use the same ports.
+		file, err := os.OpenFile(fmt.Sprintf("/tmp/windtunnel-ports-%d", os.Getuid()), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return true
+		}
+		c.file = file
+	}
+	switch err := c.lock(unix.F_WRLCK, portRange{base, n}); err {
+	case nil:
+	case unix.EAGAIN, unix.EACCES:
+		return false
+	default:
+		return true
+	}
+	c.ranges = append(c.ranges, portRange{base, n})
+	c.ports += n
+	for c.ports > claimed && len(c.ranges) > 1 {
+		c.lock(unix.F_UNLCK, c.ranges[0]) // cannot fail for want of another lock
+		c.ports -= c.ranges[0].n
+		c.ranges = c.ranges[1:]
+	}
+	return true
+}
+
+func (c *claims) lock(kind int16, r portRange) error {
+	lock := unix.Flock_t{Type: kind, Start: int64(r.base), Len: int64(r.n)}
+	return unix.FcntlFlock(c.file.Fd(), unix.F_OFD_SETLK, &lock)
+}
