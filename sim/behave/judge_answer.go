@@ -101,9 +101,9 @@ func (j *judge) cookies(wanted map[string]*Cookie, header http.Header) {
 		field, want, cookie := "cookie "+name, wanted[name], got[name]
 		switch {
 		case want == nil && cookie != nil:
-			j.fail(field, show([]string{cookie.Raw}), "it absent")
+			j.fail(field, show([]string{cookie.Raw}), "absent")
 		case want != nil && cookie == nil:
-			j.fail(field, "absent", "it set")
+			j.fail(field, "absent", "set")
 		case want != nil:
 			j.cookie(field, *want, cookie)
 		}
@@ -124,7 +124,7 @@ func (j *judge) cookie(field string, want Cookie, got *http.Cookie) {
 func (j *judge) flag(field string, want *bool, got bool) {
 	words := map[bool]string{true: "set", false: "absent"}
 	if want != nil && *want != got {
-		j.fail(field, words[got], "it "+words[*want])
+		j.fail(field, words[got], words[*want])
 	}
 }
 
@@ -240,7 +240,7 @@ func (j *judge) resumption(want *ServerTLS, exchanges []Exchange) {
 	for _, e := range exchanges[min(1, len(exchanges)):] {
 		if e.TLS != nil && e.TLS.Resumed != *want.Resumes {
 			words := map[bool]string{true: "possible", false: "impossible"}
-			j.fail("resumption of the session", words[e.TLS.Resumed], "it "+words[*want.Resumes])
+			j.fail("resumption of the session", words[e.TLS.Resumed], words[*want.Resumes])
 			return
 		}
 	}

@@ -15,7 +15,7 @@ func (m Match) unmet(texts []string) (want string) {
 	switch {
 	case m.Absent:
 		if len(texts) > 0 {
-			return "it absent"
+			return "absent"
 		}
 	case m.Equals != nil && !slices.Equal(texts, []string{*m.Equals}):
 		return show([]string{*m.Equals})

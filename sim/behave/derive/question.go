@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/sim/behave"
 )
@@ -101,10 +102,18 @@ func (a *asker) get(target string) *question {
 	return q
 }
 
-// target is the path of the sample.
+// target is the path of the sample: one for which the pods answer, if there is one. With app-root,
+// nginx redirects / for the whole host, so that no other annotation would show there.
 func (a *asker) target() string {
 	text, _ := a.path.asked()
+	if text == "/" && !a.path.regex && a.path.kind != networkingv1.PathTypeExact && a.site.hasAppRoot() {
+		return "/" + word
+	}
 	return text
+}
+
+func (s *site) hasAppRoot() bool {
+	return slices.ContainsFunc(s.paths, func(p *path) bool { return p.ingress.has("app-root") })
 }
 
 func (s *site) scheme() string {
