@@ -1,6 +1,7 @@
 package adapters_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
 	"windtunnel.dev/sim/trial"
 )
 
@@ -22,29 +24,29 @@ func TestMain(m *testing.M) {
 
 // A stub that answers the requests itself, as Traefik and Envoy do.
 func TestSingleProcess(t *testing.T) {
-	checkSingle(t, rollingUpdate(t, testAdapter(t, "single"), self(t), ""))
+	checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "single"), Controller: self(t)}))
 }
 
 // A stub that serves the Gateway API: the population and its changes reach it as HTTPRoutes.
 func TestGatewayAPI(t *testing.T) {
-	checkSingle(t, rollingUpdate(t, testAdapter(t, "gateway"), self(t), ""))
+	checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "gateway"), Controller: self(t)}))
 }
 
 func TestTraefik(t *testing.T) {
 	traefik := thirdparty.Program(t, "traefik")
 	for _, adapter := range []string{"traefik", "traefik-ingress", "traefik-gateway"} {
-		t.Run(adapter, func(t *testing.T) { checkSingle(t, rollingUpdate(t, adapter, traefik, "")) })
+		t.Run(adapter, func(t *testing.T) { checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: adapter, Controller: traefik})) })
 	}
 }
 
 // Two stubs beside each other: a control plane, and a proxy that follows it over xDS.
 func TestProxyBesideTheController(t *testing.T) {
-	checkBeside(t, rollingUpdate(t, testAdapter(t, "beside"), self(t), envoyStub(t)))
+	checkBeside(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "beside"), Controller: self(t), Nginx: stub(t, adapterstest.EnvoyStub)}))
 }
 
 // Contour is real; the Envoy that it configures is a stub.
 func TestContourWithEnvoyStub(t *testing.T) {
-	checkBeside(t, rollingUpdate(t, "contour", thirdparty.Program(t, "contour"), envoyStub(t)))
+	checkBeside(t, rollingUpdate(t, subject.Subject{Adapter: "contour", Controller: thirdparty.Program(t, "contour"), Nginx: stub(t, adapterstest.EnvoyStub)}))
 }
 
 // checkBeside checks a subject whose proxy is one process beside the controller.
@@ -58,16 +60,43 @@ func checkBeside(t *testing.T, s measure.Subject) {
 
 // A stub of haproxy -W: its master executes itself anew on each reload.
 func TestForkedProcesses(t *testing.T) {
-	checkForked(t, rollingUpdate(t, testAdapter(t, "forked"), self(t), self(t)))
+	checkForked(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "forked"), Controller: self(t), Nginx: self(t)}))
 }
 
 func TestHAProxy(t *testing.T) {
-	checkForked(t, rollingUpdate(t, testAdapter(t, "forked"), self(t), thirdparty.Program(t, "haproxy")))
+	checkForked(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "forked"), Controller: self(t), Nginx: thirdparty.Program(t, "haproxy")}))
 }
 
-// rollingUpdate replaces pods under traffic, and returns what was measured. nginx is the proxy of the
-// controller, "" if it has none of its own.
-func rollingUpdate(t *testing.T, adapter, controller, nginx string) measure.Subject {
+// Stubs of the controllers with HAProxy, under the adapters of the real ones.
+func TestControllersWithHAProxy(t *testing.T) {
+	for _, s := range haproxyControllers(t) {
+		t.Run(s.Adapter, func(t *testing.T) {
+			s.Nginx = stub(t, "haproxy")
+			checkForked(t, rollingUpdate(t, s))
+		})
+		t.Run(s.Adapter+" and HAProxy", func(t *testing.T) {
+			s.Nginx = thirdparty.Program(t, "haproxy")
+			checkForked(t, rollingUpdate(t, s))
+		})
+	}
+}
+
+// haproxyControllers returns the subjects that are controllers with HAProxy, without their HAProxy.
+func haproxyControllers(t *testing.T) []subject.Subject {
+	t.Helper()
+	rootfs := t.TempDir()
+	templates := filepath.Join(rootfs, "etc/templates/haproxy")
+	if err := errors.Join(os.MkdirAll(templates, 0o755), os.WriteFile(filepath.Join(templates, "haproxy.tmpl"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return []subject.Subject{
+		{Name: "subject", Adapter: "haproxy-ingress", Controller: stub(t, adapterstest.HAProxyIngressStub), Template: rootfs},
+		{Name: "subject", Adapter: "haproxytech", Controller: stub(t, adapterstest.HAProxyTechStub)},
+	}
+}
+
+// rollingUpdate replaces pods under traffic, and returns what was measured.
+func rollingUpdate(t *testing.T, of subject.Subject) measure.Subject {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a scenario; not run with -short")
@@ -79,12 +108,12 @@ apiVersion: windtunnel.dev/v1
 kind: Scenario
 metadata: {name: rolling-update}
 spec:
-  subjects: [{name: other, adapter: %q, controller: %q, nginx: %q}]
+  subjects: [{name: other, adapter: %q, controller: %q, nginx: %q, template: %q}]
   settle: 20s
   population: {services: 5, pods: 3, ingresses: 5}
   traffic: [{lane: http, rate: 20/s}]
   timeline: [{at: 0s, churn: rolling-update, rate: 2/s, for: 4s, drain: 5s}]
-`, adapter, controller, nginx), 0o644); err != nil {
+`, of.Adapter, of.Controller, of.Nginx, of.Template), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := scenario.Load(file, scenario.Known{})
@@ -170,10 +199,10 @@ func self(t *testing.T) string {
 	return path
 }
 
-// envoyStub returns the path of this test binary under the name of the stub of Envoy.
-func envoyStub(t *testing.T) string {
+// stub returns the path of this test binary under the name of a stub.
+func stub(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), adapterstest.EnvoyStub)
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.Symlink(self(t), path); err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,12 @@ func runForked(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	return followWithHAProxy(ctx, from, &haproxy{program: *proxy, address: *address, directory: *directory, reloaded: "stub: haproxy reloaded"})
+}
+
+// followWithHAProxy lets a haproxy serve what the source has, until ctx ends.
+func followWithHAProxy(ctx context.Context, from source, h *haproxy) error {
 	signal.Ignore(syscall.SIGUSR2) // the proxy inherits this: it loses an early signal, and does not die of it
-	h := &haproxy{program: *proxy, address: *address, directory: *directory}
 	err := from.follow(ctx, func(routes []Route) error { return h.apply(ctx, routes) })
 	if h.process != nil {
 		_ = h.process.Signal(syscall.SIGTERM)
@@ -41,6 +45,7 @@ func runForked(ctx context.Context, args []string) error {
 // haproxy is a haproxy that a controller runs.
 type haproxy struct {
 	program, address, directory string
+	reloaded                    string // the line of the log after a reload
 
 	process *os.Process // nil until the first routes are known
 	applied []Route
@@ -79,7 +84,7 @@ func (h *haproxy) apply(ctx context.Context, routes []Route) error {
 		return h.await(ctx, func() error { return nil })
 	}
 	err := h.await(ctx, func() error { return h.process.Signal(syscall.SIGUSR2) })
-	fmt.Fprintln(os.Stderr, "stub: haproxy reloaded")
+	fmt.Fprintln(os.Stderr, h.reloaded)
 	return err
 }
 

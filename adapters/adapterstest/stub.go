@@ -35,8 +35,9 @@ func Main() {
 	if len(os.Args) < 2 {
 		return
 	}
-	if filepath.Base(os.Args[0]) == EnvoyStub {
-		runAndExit(EnvoyStub, runEnvoy, os.Args[1:])
+	named := map[string]func(context.Context, []string) error{EnvoyStub: runEnvoy, HAProxyIngressStub: runHAProxyIngress, HAProxyTechStub: runHAProxyTech}
+	if run, is := named[filepath.Base(os.Args[0])]; is {
+		runAndExit(filepath.Base(os.Args[0]), run, os.Args[1:])
 	}
 	programs := map[string]func(context.Context, []string) error{
 		single: runSingle, forked: runForked, master: runMaster, worker: runWorker, controlPlane: runControlPlane,
