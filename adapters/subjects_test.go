@@ -35,7 +35,9 @@ func TestGatewayAPI(t *testing.T) {
 func TestTraefik(t *testing.T) {
 	traefik := thirdparty.Program(t, "traefik")
 	for _, adapter := range []string{"traefik", "traefik-ingress", "traefik-gateway"} {
-		t.Run(adapter, func(t *testing.T) { checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: adapter, Controller: traefik})) })
+		t.Run(adapter, func(t *testing.T) {
+			checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: adapter, Controller: traefik}))
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -35,11 +36,10 @@ func (c *claims) take(base, n int) bool {
 		}
 		c.file = file
 	}
-	switch err := c.lock(unix.F_WRLCK, portRange{base, n}); err {
-	case nil:
-	case unix.EAGAIN, unix.EACCES:
+	err := c.lock(unix.F_WRLCK, portRange{base, n})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return false
-	default:
+	} else if err != nil {
 		return true
 	}
 	c.ranges = append(c.ranges, portRange{base, n})

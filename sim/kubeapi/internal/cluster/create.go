@@ -103,7 +103,7 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 		return nil, err
 	}
 	defer release()
-	allow, err := s.reserveQuota(op, obj)
+	allow, err := s.reserveQuota(op, obj, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,32 +13,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"windtunnel.dev/sim/kubeapi/internal/object"
-	"windtunnel.dev/sim/kubeapi/internal/resource"
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Quotas limit the number of objects in a namespace (plugin ResourceQuota). The server also does the
-// work of their controller: it keeps their status. Limits of CPU and memory, and quotas with scopes,
-// have no effect.
+// Quotas limit what the objects of a namespace take: their number, and the CPU, memory and storage that
+// they request (plugin ResourceQuota). The server also does the work of their controller: it keeps
+// their status.
 
-// plainNames are the names of object counts that are older than those that begin with count/.
-var plainNames = []string{"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets", "services"}
-
-const countPrefix = "count/"
-
-// reserveQuota refuses a new object if its namespace has a quota that allows no more of its kind.
-// Until release no other object can be created in a namespace with quotas. dryRun reserves nothing.
-func (s *State) reserveQuota(op *Operation, obj runtime.Object) (release func(), err error) {
+// reserveQuota refuses a new object, or a change of old, if its namespace has a quota that does not allow
+// what it takes. Until release, nothing else that takes more can be written in a namespace with quotas.
+func (s *State) reserveQuota(op *Operation, obj, old runtime.Object) (release func(), err error) {
 	namespace := object.Accessor(obj).GetNamespace()
-	if op.Resource.ClusterScoped || op.Caller == nil || !s.quotas.HasObjectsIn(namespace) {
+	if op.Resource.ClusterScoped || op.Caller == nil || !s.quotas.HasObjectsIn(namespace) || op.Subresource == "status" {
 		return func() {}, nil
 	}
 	s.quota.Lock()
-	adds := amounts(op.Objects.Resource, obj)
 	for _, quota := range s.quotasOf(namespace) {
-		if err := s.exceeded(op, object.Accessor(obj).GetName(), quota, adds); err != nil {
+		if err := s.exceeded(op, quota, obj, old); err != nil {
 			s.quota.Unlock()
-			return nil, err
+			return nil, errors.NewForbidden(op.Resource.GroupResource(), object.Accessor(obj).GetName(), err)
 		}
 	}
 	return s.quota.Unlock, nil
@@ -46,90 +39,115 @@ func (s *State) reserveQuota(op *Operation, obj runtime.Object) (release func(),
 
 func (s *State) quotasOf(namespace string) (quotas []*corev1.ResourceQuota) {
 	for _, obj := range s.Objects("", "resourcequotas") {
-		if quota := obj.(*corev1.ResourceQuota); quota.Namespace == namespace && len(quota.Spec.Scopes) == 0 && quota.Spec.ScopeSelector == nil {
+		if quota := obj.(*corev1.ResourceQuota); quota.Namespace == namespace {
 			quotas = append(quotas, quota)
 		}
 	}
 	return quotas
 }
 
-// amounts returns what an object adds to each count that quotas can limit.
-func amounts(res *resource.Resource, obj runtime.Object) map[corev1.ResourceName]int64 {
-	adds := map[corev1.ResourceName]int64{corev1.ResourceName(countPrefix + res.GroupResource().String()): 1}
-	if res.Group == "" && slices.Contains(plainNames, res.Name) {
-		adds[corev1.ResourceName(res.Name)] = 1
+// exceeded returns the error of kube-apiserver if a quota does not allow an object in place of old.
+func (s *State) exceeded(op *Operation, quota *corev1.ResourceQuota, obj, old runtime.Object) error {
+	if !inScope(quota, obj) {
+		return nil
 	}
-	switch obj := obj.(type) {
-	case *corev1.Pod:
-		if obj.Status.Phase == corev1.PodSucceeded || obj.Status.Phase == corev1.PodFailed {
-			delete(adds, corev1.ResourcePods)
-		}
-	case *corev1.Service:
-		for _, port := range obj.Spec.Ports {
-			if port.NodePort != 0 {
-				adds[corev1.ResourceServicesNodePorts]++
-			}
-		}
-		if obj.Spec.Type == corev1.ServiceTypeLoadBalancer {
-			adds[corev1.ResourceServicesLoadBalancers] = 1
+	if pod, is := obj.(*corev1.Pod); is && old == nil {
+		if missing := notGiven(pod, quota.Spec.Hard); missing != "" {
+			return fmt.Errorf("failed quota: %s: must specify %s", quota.Name, missing)
 		}
 	}
-	return adds
-}
-
-// used returns how much of a count a namespace has; ok is false for a name that is not a count.
-func (s *State) used(namespace string, name corev1.ResourceName) (n int64, ok bool) {
-	counted, ok := s.countedBy(name)
-	if !ok {
-		return 0, false
-	}
-	stored, _, _ := counted.Snapshot()
-	for _, o := range stored {
-		if o.Namespace != namespace {
-			continue
-		}
-		if obj, err := o.Decode(); err == nil {
-			n += amounts(counted.Resource, obj)[name]
+	more := amounts(op.Objects.Resource, obj)
+	if old != nil && inScope(quota, old) {
+		for name, had := range amounts(op.Objects.Resource, old) {
+			amount := more[name]
+			amount.Sub(had)
+			more[name] = amount
 		}
 	}
-	return n, true
-}
-
-// countedBy returns the collection whose objects a count counts.
-func (s *State) countedBy(name corev1.ResourceName) (*store.Collection, bool) {
-	plain, prefixed := strings.CutPrefix(string(name), countPrefix)
-	if strings.HasPrefix(plain, "services.") && !prefixed {
-		plain = "services"
-	} else if !prefixed && !slices.Contains(plainNames, plain) {
-		return nil, false
+	maps.DeleteFunc(more, func(name corev1.ResourceName, amount quantity.Quantity) bool {
+		_, limited := quota.Spec.Hard[name]
+		return !limited || amount.Sign() <= 0
+	})
+	if len(more) == 0 {
+		return nil
 	}
-	for c := range s.EveryCollection() {
-		if c.Resource.GroupResource().String() == plain {
-			return c, true
-		}
-	}
-	return nil, false
-}
-
-// exceeded returns the 403 error of kube-apiserver if the quota does not allow the additions.
-func (s *State) exceeded(op *Operation, name string, quota *corev1.ResourceQuota, adds map[corev1.ResourceName]int64) error {
-	requested, used, limited := []string{}, []string{}, []string{}
-	for _, count := range slices.Sorted(maps.Keys(adds)) {
-		hard, limits := quota.Spec.Hard[count]
-		if !limits {
-			continue
-		}
-		if has, _ := s.used(quota.Namespace, count); has+adds[count] > hard.Value() {
-			requested = append(requested, fmt.Sprintf("%s=%d", count, adds[count]))
-			used = append(used, fmt.Sprintf("%s=%d", count, has))
-			limited = append(limited, fmt.Sprintf("%s=%s", count, hard.String()))
+	has := s.used(quota)
+	var requested, used, limited []string
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		amount, before, hard := more[name], has[name], quota.Spec.Hard[name]
+		total := before.DeepCopy()
+		total.Add(amount)
+		if total.Cmp(hard) > 0 {
+			requested = append(requested, fmt.Sprintf("%s=%s", name, amount.String()))
+			used = append(used, fmt.Sprintf("%s=%s", name, before.String()))
+			limited = append(limited, fmt.Sprintf("%s=%s", name, hard.String()))
 		}
 	}
 	if len(requested) == 0 {
 		return nil
 	}
-	return errors.NewForbidden(op.Resource.GroupResource(), name, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
-		quota.Name, strings.Join(requested, ","), strings.Join(used, ","), strings.Join(limited, ",")))
+	return fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
+		quota.Name, strings.Join(requested, ","), strings.Join(used, ","), strings.Join(limited, ","))
+}
+
+// notGiven returns what containers of a pod do not request or limit, although a quota limits it.
+func notGiven(pod *corev1.Pod, hard corev1.ResourceList) string {
+	var missing []string
+	for _, name := range mandatory {
+		if _, limited := hard[name]; !limited {
+			continue
+		}
+		var containers []string
+		for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+			if !gives(c.Resources, pod.Spec.Resources, name) {
+				containers = append(containers, c.Name)
+			}
+		}
+		if len(containers) > 0 {
+			slices.Sort(containers)
+			missing = append(missing, fmt.Sprintf("%s for: %s", name, strings.Join(containers, ",")))
+		}
+	}
+	slices.Sort(missing)
+	return strings.Join(missing, "; ")
+}
+
+// used returns how much of each amount that a quota limits its namespace takes. It lacks names that limit
+// nothing.
+func (s *State) used(quota *corev1.ResourceQuota) corev1.ResourceList {
+	used, byKind := corev1.ResourceList{}, map[string][]corev1.ResourceName{}
+	for name := range quota.Spec.Hard {
+		kind := countedKind(name)
+		byKind[kind] = append(byKind[kind], name)
+	}
+	for collection := range s.EveryCollection() {
+		kind := collection.Resource.GroupResource().String()
+		names := byKind[kind]
+		if kind == "" || len(names) == 0 {
+			continue
+		}
+		delete(byKind, kind)
+		for _, name := range names {
+			used[name] = quantity.Quantity{Format: quantity.DecimalSI}
+		}
+		stored, _, _ := collection.Snapshot()
+		for _, o := range stored {
+			if o.Namespace != quota.Namespace {
+				continue
+			}
+			obj, err := o.Decode()
+			if err != nil || !inScope(quota, obj) {
+				continue
+			}
+			takes := amounts(collection.Resource, obj)
+			for _, name := range names {
+				sum := used[name]
+				sum.Add(takes[name])
+				used[name] = sum
+			}
+		}
+	}
+	return used
 }
 
 // syncQuotas writes the status of the quotas in a namespace. An empty name, which cluster-scoped
@@ -144,6 +162,18 @@ func (s *State) syncQuotas(namespace string) {
 	}
 }
 
+// syncQuotasAfter does so if an update changed what an object takes.
+func (s *State) syncQuotasAfter(op *Operation, old, next runtime.Object) {
+	namespace := object.Accessor(next).GetNamespace()
+	if namespace == "" || !s.quotas.HasObjectsIn(namespace) {
+		return
+	}
+	ofQuota := op.Objects == s.quotas && op.Subresource == ""
+	if ofQuota || !equality.Semantic.DeepEqual(amounts(op.Objects.Resource, old), amounts(op.Objects.Resource, next)) {
+		s.syncQuotas(namespace)
+	}
+}
+
 // syncQuota writes the status of one quota. It returns true if another writer was faster.
 func (s *State) syncQuota(key string) (again bool) {
 	base := s.quotas.Get(key)
@@ -155,11 +185,9 @@ func (s *State) syncQuota(key string) (again bool) {
 		return false
 	}
 	next := old.DeepCopyObject().(*corev1.ResourceQuota)
-	next.Status = corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{}, Used: corev1.ResourceList{}}
-	for name, hard := range next.Spec.Hard {
-		if n, ok := s.used(next.Namespace, name); ok {
-			next.Status.Hard[name], next.Status.Used[name] = hard, *quantity.NewQuantity(n, quantity.DecimalSI)
-		}
+	next.Status = corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{}, Used: s.used(next)}
+	for name := range next.Status.Used {
+		next.Status.Hard[name] = next.Spec.Hard[name]
 	}
 	if equality.Semantic.DeepEqual(next.Status, old.(*corev1.ResourceQuota).Status) {
 		return false

@@ -136,20 +136,25 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 		return nil, err
 	}
 	defer release()
+	allow, err := s.reserveQuota(op, t.Next, old)
+	if err != nil {
+		return nil, err
+	}
 	if dryRun || t.Kind == "" {
+		allow()
 		return t.Encoded, nil
 	}
 	if base.Deleting && s.isRemovable(base, t.Next) {
+		allow()
 		_, err := s.remove(op.Objects, base) // the last visible state is the one before this write
 		return t.Encoded, err
 	}
 	o, err := op.Objects.Commit(t)
+	allow()
 	if err == nil {
 		op.Written = t.Next
 	}
-	if op.Objects == s.quotas && op.Subresource == "" {
-		s.syncQuotas(base.Namespace)
-	}
+	s.syncQuotasAfter(op, old, t.Next)
 	if err == nil && base.Deleting && op.Objects == s.namespaces {
 		err = s.sweep(base.Name)
 	}
