@@ -25,6 +25,7 @@ const matrixFile = "results/case-matrix/changes.json"
 // covered is what the cases and their last live run say about annotations, ConfigMap keys and flags.
 type covered struct {
 	cases  map[string][]*behave.Case // by what they cover: annotation/rewrite-target
+	named  map[string]*behave.Case   // by name
 	matrix map[string]report.Change
 }
 
@@ -38,7 +39,7 @@ func readCovered(t *testing.T) covered {
 }
 
 var readOnce = sync.OnceValues(func() (covered, error) {
-	all := covered{cases: map[string][]*behave.Case{}, matrix: map[string]report.Change{}}
+	all := covered{cases: map[string][]*behave.Case{}, named: map[string]*behave.Case{}, matrix: map[string]report.Change{}}
 	files, err := filepath.Glob("../cases/*/*.yaml")
 	if err != nil {
 		return all, err
@@ -48,6 +49,7 @@ var readOnce = sync.OnceValues(func() (covered, error) {
 		if err != nil {
 			return all, err
 		}
+		all.named[c.Name] = c
 		for _, name := range c.Covers {
 			name = strings.TrimSuffix(name, behave.DefaultSuffix)
 			all.cases[name] = append(all.cases[name], c)
