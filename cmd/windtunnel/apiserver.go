@@ -40,6 +40,7 @@ func apiserverCommand() *cobra.Command {
 	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "accept requests without token or certificate; loopback only")
 	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig, which appears when the cluster has the manifests, and the CA (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "accept EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
+	flags.BoolVar(&a.server.CreationTimes, "creation-times", false, "keep the creation times that new objects bring, as those of a dump do; Kubernetes replaces them")
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "the controllers of Kubernetes to run: all, none, or some of "+strings.Join(controllers.Names(), ","))
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start until it is ready")
 	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")

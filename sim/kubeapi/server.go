@@ -56,6 +56,9 @@ type Options struct {
 	// AllowLoopbackEndpoints accepts EndpointSlices with addresses in 127.0.0.0/8, which
 	// kube-apiserver refuses: simulated pods listen there.
 	AllowLoopbackEndpoints bool
+	// CreationTimes keeps the creationTimestamp of new objects if it is in the past: those of a dump
+	// stay as old as they are, relative to each other. kube-apiserver replaces it.
+	CreationTimes bool
 
 	// Which controllers work on the cluster, for example those of package controllers. Without
 	// them the server does their work itself, and at once.
@@ -160,7 +163,7 @@ func newServer(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
 	state, err := cluster.New(cluster.Options{
-		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController, ServiceAccounts: opts.ServiceAccounts})
+		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController, ServiceAccounts: opts.ServiceAccounts, CreationTimes: opts.CreationTimes})
 	if err != nil {
 		return nil, err
 	}

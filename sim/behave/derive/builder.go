@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/behave"
 )
@@ -166,8 +167,10 @@ func (b *builder) findSites() {
 				if p.PathType != nil {
 					kind = *p.PathType
 				}
-				if slices.ContainsFunc(s.paths, func(before *path) bool { return before.ingress != i && before.text == cmp.Or(p.Path, "/") }) {
-					b.notes.add("field/path", "another ingress has the same path; cases do not keep which of them is older, so another one may win", i.object())
+				if slices.ContainsFunc(s.paths, func(before *path) bool {
+					return before.ingress != i && before.text == cmp.Or(p.Path, "/") && !ordered(before.made, i.made)
+				}) {
+					b.notes.add("field/path", "another ingress has the same path, and the manifests do not say which of them is older, so another one may win", i.object())
 				}
 				s.paths = append(s.paths, &path{ingress: i, text: cmp.Or(p.Path, "/"), kind: kind, backend: b.service(i.Namespace, p.Backend.Service.Name)})
 			}
@@ -182,6 +185,9 @@ func (b *builder) findSites() {
 		}
 	}
 }
+
+// ordered reports whether two creation times say which of two objects is older.
+func ordered(a, b metav1.Time) bool { return !a.IsZero() && !b.IsZero() && !a.Equal(&b) }
 
 // secures reports whether the ingress has a section of TLS for a host.
 func (i *ingress) secures(host string) bool {

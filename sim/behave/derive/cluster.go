@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +39,7 @@ type cluster struct {
 type ingress struct {
 	key
 	spec   networkingv1.IngressSpec
+	made   metav1.Time       // zero if it is not known
 	annots map[string]string // known ones of the controller, without prefix
 	all    map[string]bool   // the names of those that are not known as well
 }
@@ -103,7 +105,7 @@ func read(manifests []manifest.Manifest, o Options, notes *notes) *cluster {
 			var object networkingv1.Ingress
 			if convert(m.Object, &object, notes) && c.serves(&object, o, notes) {
 				known, all := annotationsOf(&object, o, notes)
-				c.ingresses = append(c.ingresses, &ingress{key: at, spec: object.Spec, annots: known, all: all})
+				c.ingresses = append(c.ingresses, &ingress{key: at, spec: object.Spec, made: object.CreationTimestamp, annots: known, all: all})
 			}
 		case "Service":
 			if object := new(corev1.Service); convert(m.Object, object, notes) {

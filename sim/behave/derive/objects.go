@@ -69,8 +69,11 @@ func (b *builder) objects(c *behave.Case) {
 			panic(err) // a type of Kubernetes is not convertible: impossible
 		}
 		one := &unstructured.Unstructured{Object: content}
-		for _, field := range []string{"status", "metadata/creationTimestamp", "spec/template/metadata/creationTimestamp"} {
+		for _, field := range []string{"status", "spec/template/metadata/creationTimestamp"} {
 			unstructured.RemoveNestedField(one.Object, strings.Split(field, "/")...)
+		}
+		if made := one.GetCreationTimestamp(); made.IsZero() {
+			unstructured.RemoveNestedField(one.Object, "metadata", "creationTimestamp")
 		}
 		withoutTargets(one)
 		c.Manifests = append(c.Manifests, behave.Manifest{Name: one.GetName(), Object: one})
@@ -171,6 +174,7 @@ func (b *builder) ingress(i *ingress) *networkingv1.Ingress {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
 		ObjectMeta: b.meta(i.key), Spec: *i.spec.DeepCopy(),
 	}
+	made.CreationTimestamp = i.made // of two ingresses with the same path, the older one wins
 	made.Spec.IngressClassName = new(servedClass)
 	prefix := cmp.Or(b.o.Flags["annotations-prefix"], defaultPrefix) + "/"
 	for name, value := range i.annots {

@@ -108,7 +108,7 @@ func startAPI(s subject.Subject) (keeper *guard.Guard, api *kubeapi.Server, err 
 	}
 	// If the master is root, nginx's workers run as another user.
 	if err = os.Chmod(keeper.Dir, 0o755); err == nil {
-		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true})
+		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true, CreationTimes: true})
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, keeper.Close())

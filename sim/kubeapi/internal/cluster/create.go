@@ -27,7 +27,7 @@ const (
 
 // CreateOwned inserts an object. The manager of the write becomes the owner of its fields.
 func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
-	wipeSystemFields(object.Meta(obj))
+	s.wipeSystemFields(object.Meta(obj))
 	op.rules().Complete(obj, nil)
 	obj, err := op.Ownership().Update(nil, op.Objects.Resource.Empty(), obj, opts.Manager)
 	if err != nil {
@@ -134,9 +134,11 @@ func alreadyExists(res *resource.Resource, existing *store.Object) error {
 // prepareNew sets the fields of a new object that only the server decides.
 func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	m := object.Meta(obj)
-	wipeSystemFields(m)
+	s.wipeSystemFields(m)
 	m.UID = uuid.NewUUID()
-	m.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
+	if m.CreationTimestamp.IsZero() {
+		m.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
+	}
 	m.Generation = 0
 	if res.Generation {
 		m.Generation = 1
@@ -154,9 +156,12 @@ func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 }
 
 // wipeSystemFields clears the fields that no client may set in a new object.
-func wipeSystemFields(m *metav1.ObjectMeta) {
+func (s *State) wipeSystemFields(m *metav1.ObjectMeta) {
 	m.UID, m.SelfLink = "", ""
-	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
+	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
+	if !s.creationTimes || m.CreationTimestamp.After(time.Now()) {
+		m.CreationTimestamp = metav1.Time{}
+	}
 }
 
 func (s *State) validateNew(res *resource.Resource, obj runtime.Object) field.ErrorList {

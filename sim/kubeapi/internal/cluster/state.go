@@ -41,6 +41,7 @@ type State struct {
 	kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	accounts            bool // a controller creates the service account default of each namespace
 	namespaceController bool // a controller empties deleted namespaces; otherwise State does
+	creationTimes       bool // new objects keep the creation time that they bring
 }
 
 // Options configure what a cluster allows, and name the controllers that work on it.
@@ -50,11 +51,12 @@ type Options struct {
 	Kubelet             bool
 	NamespaceController bool
 	ServiceAccounts     bool
+	CreationTimes       bool
 }
 
 // New returns a cluster with only the namespaces that every cluster has.
 func New(opts Options) (*State, error) {
-	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts}
+	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts, creationTimes: opts.CreationTimes}
 	for _, res := range kinds.BuiltIn {
 		if res.View == nil {
 			s.collections[res] = store.NewCollection(res, &s.revision)
