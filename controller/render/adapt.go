@@ -18,12 +18,13 @@ func adapt(conf []byte, in Input) []byte {
 	loaded := make(map[string]bool)
 	for line := range bytes.Lines(conf) {
 		text := string(line)
-		switch word, value := directive(text); {
+		switch word, _ := directive(text); {
 		case word == "http2" && !in.HTTP2Directive:
 			continue // it is a parameter of listen; see buildHTTPSListener
 		case word == "lua_package_path" && in.Options.ForeignLua:
 			text = withLuaFallback(in.Options.Rebase(text), in.Options)
 		case word == "load_module":
+			_, value := directive(uncommented(text))
 			file := strings.Trim(value, `"'`)
 			if rest, ok := strings.CutPrefix(file, imageModules); ok && in.ModulesPath != "" {
 				text = strings.Replace(text, file, path.Join(in.ModulesPath, rest), 1)

@@ -151,3 +151,12 @@ func (t *Template) readable(err error) error {
 func readable(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "template: "))
 }
+
+// Sources returns the texts of the template's files by name, without their folder.
+func (t *Template) Sources() map[string]string {
+	texts := make(map[string]string)
+	for _, f := range t.files {
+		texts[path.Base(f.name)] = f.text
+	}
+	return texts
+}
