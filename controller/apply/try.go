@@ -22,14 +22,21 @@ type Rejection struct {
 // lineNumber matches the line number at the end of nginx's messages.
 var lineNumber = regexp.MustCompile(`:(\d+)$`)
 
+// Number returns the number of the line of the configuration that nginx complained about, from 1; 0
+// if nginx named none.
+func (r *Rejection) Number() int {
+	found := lineNumber.FindStringSubmatch(r.cause.Error())
+	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
+		return 0
+	}
+	number, _ := strconv.Atoi(found[1]) // digits
+	return number
+}
+
 // Line returns the line of the configuration that nginx complained about; empty if nginx named
 // none.
 func (r *Rejection) Line() string {
-	found := lineNumber.FindStringSubmatch(r.cause.Error())
-	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
-		return ""
-	}
-	number, _ := strconv.Atoi(found[1]) // digits
+	number := r.Number()
 	lines := bytes.Split(r.Conf, []byte("\n"))
 	if number < 1 || number > len(lines) {
 		return ""

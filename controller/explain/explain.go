@@ -60,10 +60,8 @@ type outcome struct {
 func (o Options) outcome(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (outcome, error) {
 	var result outcome
 	input := o.input()
-	opts, _ := compile.Options(cluster.ConfigMaps[o.ConfigMap], input)
-	cluster.Ingresses, result.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
-	cluster, rejected := replaceRejected(cluster, before, opts)
-	result.ingresses = cluster.Ingresses
+	cluster, rejected, leftOut := served(cluster, before, o.IngressClass, input)
+	result.ingresses, result.leftOut = cluster.Ingresses, leftOut
 	compiled, err := compile.Compile(cluster, input)
 	result.state, result.findings = compiled.State, append(rejected, compiled.Findings...)
 	return result, err

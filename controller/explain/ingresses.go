@@ -8,12 +8,29 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/quarantine"
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/watch"
 )
+
+// Served returns the part of a cluster that a controller for a class serves: without the ingresses of
+// other classes, and with the replacements of those that it rejects for their content.
+func Served(cluster snapshot.Snapshot, class string, in compile.Input) snapshot.Snapshot {
+	cluster, _, _ = served(cluster, nil, class, in)
+	return cluster
+}
+
+// served returns what Served does, the findings about rejected ingresses, and the names of those of
+// other classes. before has the earlier versions of ingresses.
+func served(cluster snapshot.Snapshot, before []*networkingv1.Ingress, class string, in compile.Input) (_ snapshot.Snapshot, rejected []model.Finding, leftOut []string) {
+	opts, _ := compile.Options(cluster.ConfigMaps[in.ConfigMap], in)
+	cluster.Ingresses, leftOut = ofClass(class, cluster.Ingresses)
+	cluster, rejected = replaceRejected(cluster, before, opts)
+	return cluster, rejected, leftOut
+}
 
 // ofClass splits ingresses into those of the class or without any class, and the names of all
 // others. It compares names of classes, because manifests rarely contain the IngressClass itself.
