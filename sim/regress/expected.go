@@ -1,0 +1,105 @@
+package regress
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"windtunnel.dev/sim/regress/conf"
+)
+
+// Expectation declares kinds of differences that are wanted.
+type Expectation struct {
+	Change    conf.Change `json:"change"`
+	Directive string      `json:"directive"`       // a directive, or only its name
+	Place     string      `json:"place,omitempty"` // empty: any
+	Reason    string      `json:"reason"`
+	Until     string      `json:"until"` // the last day on which it applies: 2027-01-31
+
+	line int // in the file
+}
+
+// ReadExpectations reads the field regress.expected of a file. Errors have the form "name:line: what".
+func ReadExpectations(name string, data []byte) ([]Expectation, error) {
+	var file struct {
+		Regress struct {
+			Expected []yaml.Node
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var all []Expectation
+	var wrong []error
+	for _, node := range file.Regress.Expected {
+		e, err := expectationOf(&node)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, node.Line, err))
+		}
+		all = append(all, e)
+	}
+	return all, errors.Join(wrong...)
+}
+
+func expectationOf(node *yaml.Node) (Expectation, error) {
+	var fields map[string]string
+	if err := node.Decode(&fields); err != nil {
+		return Expectation{}, fmt.Errorf("an expected difference: want fields with texts: %w", err)
+	}
+	for key := range fields {
+		if !slices.Contains([]string{"change", "directive", "place", "reason", "until"}, key) {
+			return Expectation{}, fmt.Errorf("unknown field %s: an expected difference has change, directive, place, reason and until", key)
+		}
+	}
+	e := Expectation{Change: conf.Change(fields["change"]), Directive: fields["directive"], Place: fields["place"], Reason: fields["reason"], Until: fields["until"], line: node.Line}
+	switch {
+	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved}, e.Change):
+		return e, fmt.Errorf("change %q: want gain, lose, change or move", e.Change)
+	case e.Directive == "":
+		return e, errors.New("no directive: write one as the report shows it, such as proxy_buffering off, or only its name")
+	case e.Reason == "":
+		return e, errors.New("no reason: say why the difference is wanted")
+	}
+	if _, err := time.Parse(time.DateOnly, e.Until); err != nil {
+		return e, fmt.Errorf("until %q: want the last day on which the difference is expected, such as 2027-01-31", e.Until)
+	}
+	return e, nil
+}
+
+// covers reports whether a kind of difference is expected.
+func (e Expectation) covers(k Kind) bool {
+	name, _, _ := strings.Cut(k.Directive, " ")
+	return e.Change == k.Change && (e.Directive == k.Directive || e.Directive == name) && (e.Place == "" || e.Place == k.Place)
+}
+
+// expect marks the kinds that are expected, and notes expectations that have expired or cover
+// nothing. today is a day in the form of Until.
+func (r *Report) expect(all []Expectation, today string) {
+	for _, e := range all {
+		covered := false
+		for i := range r.Kinds {
+			k := &r.Kinds[i]
+			if !e.covers(*k) {
+				continue
+			}
+			covered = true
+			if e.Until >= today {
+				k.Expected = &e
+			}
+		}
+		what := fmt.Sprintf("The expected difference in line %d (%s %s)", e.line, e.Change, e.Directive)
+		switch {
+		case !covered:
+			r.Notes = append(r.Notes, what+" does not occur: remove it.")
+		case e.Until < today:
+			r.Notes = append(r.Notes, what+" has expired on "+e.Until+": remove the difference, or set a new day.")
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package regress_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/regress"
+)
+
+func expectations(t *testing.T, text string) []regress.Expectation {
+	t.Helper()
+	all, err := regress.ReadExpectations("windtunnel.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestExpectedDifferences(t *testing.T) {
+	const item = "regress:\n  expected:\n  - {change: change, directive: %D, reason: it was slow, until: 2027-01-31}\n"
+	for directive, want := range map[string]struct {
+		today   string
+		outcome regress.Outcome
+		note    string
+	}{
+		"proxy_buffering on":  {"2027-01-31", regress.Same, ""},
+		"proxy_buffering":     {"2026-12-01", regress.Same, ""},
+		"proxy_buffering off": {"2026-12-01", regress.Differs, "does not occur"},
+		"deny":                {"2026-12-01", regress.Differs, "does not occur"},
+		"'proxy_buffering' ":  {"2027-02-01", regress.Differs, "has expired on 2027-01-31"},
+	} {
+		head := newSide()
+		head.lines["red"] = "proxy_buffering on;"
+		today, err := time.Parse(time.DateOnly, want.today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, newSide(), head, func(o *regress.Options) {
+			o.Expected, o.Today = expectations(t, strings.ReplaceAll(item, "%D", directive)), today
+		})
+		if r.Outcome != want.outcome || (r.Kinds[0].Expected != nil) != (want.outcome == regress.Same) {
+			t.Errorf("%s: %s, %+v", directive, r.Outcome, r.Kinds)
+		}
+		if notes := strings.Join(r.Notes, " "); !strings.Contains(notes, want.note) || want.note == "" && notes != "" {
+			t.Errorf("%s: notes %q, want %q", directive, notes, want.note)
+		}
+	}
+}
+
+func TestBadExpectations(t *testing.T) {
+	for text, want := range map[string]string{
+		"regress:\n  expected:\n  - {change: gains, directive: a, reason: b, until: 2027-01-01}": "windtunnel.yaml:3: change \"gains\": want gain",
+		"regress:\n  expected:\n  - {change: gain, reason: b, until: 2027-01-01}":                "windtunnel.yaml:3: no directive",
+		"regress:\n  expected:\n  - {change: gain, directive: a, until: 2027-01-01}":             "windtunnel.yaml:3: no reason",
+		"regress:\n  expected:\n  - {change: gain, directive: a, reason: b}":                     "windtunnel.yaml:3: until \"\"",
+		"regress:\n  expected:\n  - {change: gain, directive: a, reason: b, until: soon}":        "windtunnel.yaml:3: until \"soon\"",
+		"regress:\n  expected:\n  - {colour: red}":                                               "windtunnel.yaml:3: unknown field colour",
+		"regress:\n  expects: []": "windtunnel.yaml: ",
+		"regress: [":              "windtunnel.yaml: ",
+	} {
+		if _, err := regress.ReadExpectations("windtunnel.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if all := expectations(t, ""); len(all) != 0 {
+		t.Errorf("%v of an empty file", all)
+	}
+}

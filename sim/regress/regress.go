@@ -1,0 +1,175 @@
+// Package regress finds out what a change of a controller's template, Lua code, nginx, flags or
+// ConfigMap does to the clusters of a corpus. It stands between two sides, which render and test
+// configurations, and the report. Its one rule: it knows a side only as an interface, and renders
+// nothing itself.
+//
+// The parts of a comparison are independent: what is rendered (rendered.go) and what nginx -t says
+// about it (tested.go). Another part gets a file of its own, a field in Report and a line in Run.
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/sim/regress/conf"
+)
+
+// Cluster is a cluster of the corpus. NewCluster makes one.
+type Cluster struct {
+	Name      string
+	Manifests []byte // YAML documents
+	source    func() (*snapshot.Manifests, error)
+}
+
+// NewCluster returns a cluster with some manifests.
+func NewCluster(name string, manifests []byte) Cluster {
+	return Cluster{name, manifests, sync.OnceValues(func() (*snapshot.Manifests, error) {
+		return snapshot.FromYAML(snapshot.File{Name: name, Data: manifests})
+	})}
+}
+
+// Source returns the objects of the cluster. An error has a line "file:line: what" for each invalid
+// document.
+func (c Cluster) Source() (*snapshot.Manifests, error) { return c.source() }
+
+// Site is a line of a template.
+type Site struct {
+	File string `json:"file"`
+	Line int    `json:"line"` // from 1
+}
+
+func (s Site) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+
+// Origins returns the lines of the template that wrote a line of nginx.conf: for each piece of it,
+// the line with its text, the conditions and loops around that, and the calls of templates that led
+// there.
+type Origins func(line int) [][]Site
+
+// Side is one side of a comparison. Its methods are safe for concurrent use.
+type Side interface {
+	// Template returns the files of the template by name, as sites name them.
+	Template() map[string]string
+	// Render returns the nginx.conf of a cluster.
+	Render(Cluster) ([]byte, error)
+	// Trace returns the same, and where its lines come from.
+	Trace(Cluster) ([]byte, Origins, error)
+	// Test runs nginx -t on the configuration of a cluster. It returns nil if nginx accepts it. An
+	// error means that the test could not be made.
+	Test(context.Context, Cluster) (*Refusal, error)
+}
+
+// Refusal says why nginx -t refuses a configuration.
+type Refusal struct {
+	Reason string
+	Line   int // of nginx.conf; 0 if nginx names none
+}
+
+// Part is a part of a comparison.
+type Part string
+
+// The parts.
+const (
+	RenderedPart Part = "rendered" // the configurations as trees
+	TestedPart   Part = "tested"   // nginx -t
+)
+
+// Parts lists all parts, in the order of reports.
+var Parts = []Part{RenderedPart, TestedPart}
+
+// Options describe a comparison.
+type Options struct {
+	Base, Head Side
+	Clusters   []Cluster
+	Parts      []Part // empty: all
+	// SameProgram says that both sides run the same nginx with the same Lua code, so that equal
+	// configurations need one test only.
+	SameProgram bool
+	// Minimise looks for the smallest cluster that shows each kind of difference.
+	Minimise bool
+	// Expected are the differences that are wanted. Today decides which of them have expired.
+	Expected []Expectation
+	Today    time.Time
+	// Progress is told about each step; nil tells nobody.
+	Progress func(stage string, done, of int)
+}
+
+// Run compares the sides on all clusters. The error of a canceled context is returned as it is.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if len(o.Clusters) == 0 {
+		return nil, errors.New("the corpus has no clusters")
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	if len(o.Parts) == 0 {
+		o.Parts = Parts
+	}
+	r := &runner{Options: o, changed: changedLines(o.Base.Template(), o.Head.Template())}
+	report := &Report{Schema: Schema, Parts: o.Parts, Clusters: Clusters{All: len(o.Clusters)}}
+	if err := r.compare(ctx, report); err != nil {
+		return nil, err
+	}
+	if o.Minimise {
+		if err := r.minimiseAll(ctx, report); err != nil {
+			return nil, err
+		}
+	}
+	report.expect(o.Expected, o.Today.Format(time.DateOnly))
+	report.Outcome = report.outcome()
+	return report, nil
+}
+
+type runner struct {
+	Options
+	changed changes
+}
+
+func (r *runner) does(part Part) bool { return slices.Contains(r.Parts, part) }
+
+// rendering is what one side renders for a cluster.
+type rendering struct {
+	text    []byte
+	tree    []*conf.Directive
+	origins Origins // nil: not traced
+	failed  *failing
+}
+
+// failing is a reason why a side cannot serve a cluster.
+type failing struct {
+	stage  string
+	reason string
+	line   int // of nginx.conf; 0 if there is none
+}
+
+// render renders a cluster and reads the result.
+func render(side Side, c Cluster, traced bool) rendering {
+	var r rendering
+	var err error
+	if traced {
+		r.text, r.origins, err = side.Trace(c)
+	} else {
+		r.text, err = side.Render(c)
+	}
+	if err != nil {
+		r.failed = &failing{stage: StageRender, reason: err.Error()}
+		return r
+	}
+	if r.tree, err = conf.Parse(string(r.text)); err != nil {
+		r.failed = &failing{stage: StageParse, reason: err.Error()}
+		fmt.Sscanf(err.Error(), "line %d:", &r.failed.line)
+	}
+	return r
+}
+
+// both does something for both sides at the same time.
+func both(base, head func()) {
+	done := make(chan struct{})
+	go func() { defer close(done); base() }()
+	head()
+	<-done
+}
