@@ -1,0 +1,94 @@
+package report_test
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/regress/conf"
+	"windtunnel.dev/sim/regress/report"
+)
+
+const manifests = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: a\n"
+
+// differing returns a report with everything that a report can have.
+func differing() *regress.Report {
+	return &regress.Report{
+		Schema: regress.Schema, Outcome: regress.Differs, Base: "bundled", Head: "template=<b>.tmpl", Parts: regress.Parts,
+		Clusters: regress.Clusters{All: 10, Identical: 5, Same: 2, Differing: 2, Failed: 1},
+		Kinds: []regress.Kind{
+			{
+				Change: conf.Gained, Directive: "proxy_buffering off", Place: "http/server/location", Blocks: 412, Of: 5000, Clusters: 2,
+				Cause:   &regress.Cause{Side: regress.SideHead, Site: regress.Site{File: "nginx.tmpl", Line: 1034}, Text: "proxy_buffering off; `"},
+				Written: regress.Written{Head: &regress.Site{File: "nginx.tmpl", Line: 1034}},
+				Needs:   []string{"annotation proxy-buffering"}, Objects: []string{"Ingress shop/a", "Ingress shop/b"}, MoreObjects: 410,
+				Example: regress.Example{Cluster: "small", Path: []string{"http", "server a.example", "location /"}, HeadLine: 300, Head: "proxy_buffering off"},
+				Minimal: &regress.Minimal{Objects: []string{"Ingress default/a"}, Manifests: manifests},
+			},
+			{
+				Change: conf.Changed, Directive: "worker_processes 2", Was: "worker_processes 1", Blocks: 1, Of: 1, Clusters: 1,
+				Written: regress.Written{Head: &regress.Site{File: "nginx.tmpl", Line: 3}},
+				Example: regress.Example{Cluster: "<script>", BaseLine: 4, HeadLine: 5},
+				Minimal: &regress.Minimal{}, Expected: &regress.Expectation{Change: conf.Changed, Directive: "worker_processes", Reason: "two <cores>", Until: "2027-01-31"},
+			},
+			{
+				Change: conf.Lost, Directive: "deny …", Place: "http/server", Blocks: 1, Of: 20, Clusters: 1,
+				Cause:   &regress.Cause{Side: regress.SideBase, Site: regress.Site{File: "nginx.tmpl", Line: 7}, Text: "deny {{ . }};"},
+				Example: regress.Example{Cluster: "small", BaseLine: 4},
+			},
+		},
+		Failures: []regress.Failure{
+			{
+				Stage: regress.StageTest, Sides: regress.SideHead, Reason: "[emerg] invalid value <x>", Clusters: 1, Cluster: "small", Object: "Ingress shop/a", Line: 9, Text: "satisfy <x>;",
+				Cause: &regress.Cause{Side: regress.SideHead, Site: regress.Site{File: "nginx.tmpl", Line: 9}, Text: "satisfy {{ . }};"}, Needs: []string{"annotation satisfy"},
+				Minimal: &regress.Minimal{Objects: []string{"Ingress default/a"}, Manifests: manifests},
+			},
+			{Stage: regress.StageRender, Sides: regress.SidesBoth, Reason: "nginx.tmpl:3: no field", Clusters: 2, Cluster: "other", Written: &regress.Site{File: "nginx.tmpl", Line: 3}},
+		},
+		Untested: []string{"big: bind() to 0.0.0.0:80 failed"},
+		Notes:    []string{report.LuaNote([]string{"a.lua", "b.lua", "c.lua", "d.lua", "e.lua", "f.lua"})},
+	}
+}
+
+func TestReports(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, *regress.Report) error{"text": report.Text, "md": report.Markdown, "html": report.HTML} {
+		r := differing()
+		files := report.Files(r)
+		if len(files) != 3 || files["001-gain-proxy-buffering.yaml"] != manifests || files["001-failure-nginx-t.yaml"] != manifests {
+			t.Fatalf("files %q", files)
+		}
+		var out bytes.Buffer
+		if err := write(&out, r); err != nil {
+			t.Fatal(err)
+		}
+		if name != "text" && strings.Contains(out.String(), "<script>") {
+			t.Errorf("%s: a name of a cluster is not escaped", name)
+		}
+		golden.Check(t, filepath.Join("testdata", "differing."+name), out.Bytes())
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	for outcome, want := range map[regress.Outcome]string{regress.Same: "Both sides do the same.", regress.Void: "Void: some tests could not be made"} {
+		var out bytes.Buffer
+		if err := report.Text(&out, &regress.Report{Outcome: outcome, Clusters: regress.Clusters{All: 1, Identical: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "1 cluster: 1 byte-equal") {
+			t.Errorf("%s: %s", outcome, out.String())
+		}
+	}
+}
+
+func TestChangedFiles(t *testing.T) {
+	base := map[string]string{"a.lua": "1", "b.lua": "1", "c.lua": "1", "spec/a.lua": "1", "x.go": "1"}
+	head := map[string]string{"a.lua": "1", "b.lua": "2", "d.lua": "1", "x.go": "2"}
+	if got, want := report.ChangedFiles(base, head, ".lua"), []string{"b.lua", "c.lua", "d.lua"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"windtunnel.dev/sim/regress"
+)
+
+// Text writes a report for a terminal.
+func Text(w io.Writer, r *regress.Report) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "base: %s\nhead: %s\n%s\n\n%s\n", r.Base, r.Head, counts(r.Clusters), headline(r))
+	for i, k := range r.Kinds {
+		fmt.Fprintf(out, "\n%3d. %s\n", i+1, sentence(k, backticks))
+		detail(out, "changed", causeLine(k.Cause))
+		detail(out, "expected", expected(k.Expected))
+		detail(out, "example", where(k))
+		detail(out, "objects", affected(k))
+		detail(out, "smallest", smallest(k.Minimal))
+	}
+	for i, f := range r.Failures {
+		if i == 0 {
+			fmt.Fprint(out, "\nFailures\n")
+		}
+		fmt.Fprintf(out, "\n%3d. %s\n", i+1, failureSentence(f, plain))
+		detail(out, "changed", causeLine(f.Cause))
+		detail(out, "line", f.Text)
+		detail(out, "cluster", f.Cluster)
+		detail(out, "object", f.Object)
+		detail(out, "smallest", smallest(f.Minimal))
+	}
+	for i, text := range r.Untested {
+		if i == 0 {
+			fmt.Fprint(out, "\nNot tested\n")
+		}
+		fmt.Fprintf(out, "  %s\n", text)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "\nnote: %s\n", note)
+	}
+	return out.Flush()
+}
+
+func backticks(directive string) string { return "`" + directive + "`" }
+
+func plain(text string) string { return text }
+
+func detail(out io.Writer, what, text string) {
+	if text != "" {
+		fmt.Fprintf(out, "     %-9s %s\n", what, text)
+	}
+}
+
+func causeLine(c *regress.Cause) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s: %s", c.String(), c.Side, c.Text)
+}
+
+func smallest(m *regress.Minimal) string {
+	switch {
+	case m == nil:
+		return ""
+	case len(m.Objects) == 0:
+		return "a cluster without objects"
+	}
+	text := strings.Join(m.Objects, ", ")
+	if m.File != "" {
+		text = m.File + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,169 @@
+// Package report shows what a comparison found: as text, Markdown and HTML. Its one rule: it is pure;
+// every page says the same, in the same words.
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/regress/conf"
+)
+
+// headline says what the comparison found, in one sentence.
+func headline(r *regress.Report) string {
+	switch r.Outcome {
+	case regress.Same:
+		if len(r.Kinds) > 0 {
+			return "The sides differ only as expected: " + plural.Of(len(r.Kinds), "kind") + " of differences."
+		}
+		return "Both sides do the same."
+	case regress.Void:
+		return "Void: some tests could not be made, and the others show no difference."
+	}
+	failures := 0
+	for _, f := range r.Failures {
+		if f.Sides != regress.SidesBoth {
+			failures++
+		}
+	}
+	var found []string
+	if len(r.Kinds) > 0 {
+		found = append(found, plural.Of(len(r.Kinds), "kind")+" of differences")
+	}
+	if failures > 0 {
+		found = append(found, plural.Of(failures, "reason")+" why only one side fails")
+	}
+	return "The sides differ: " + strings.Join(found, ", ") + "."
+}
+
+// counts says how many clusters are the same.
+func counts(c regress.Clusters) string {
+	parts := []string{fmt.Sprintf("%s: %d byte-equal", plural.Of(c.All, "cluster"), c.Identical)}
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{c.Same, "the same to nginx"}, {c.Differing, "different"}, {c.Failed, "that a side cannot render"}} {
+		if more.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", more.n, more.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sentence says what a kind of difference is. code formats a directive.
+func sentence(k regress.Kind, code func(string) string) string {
+	verb := string(k.Change)
+	if k.Blocks == 1 {
+		verb += "s"
+	}
+	text := fmt.Sprintf("%s %s %s", who(k), verb, code(k.Directive))
+	if k.Change == conf.Changed {
+		text = fmt.Sprintf("%s %s %s to %s", who(k), verb, code(k.Was), code(k.Directive))
+	}
+	if why := because(k.Needs, k.Cause, k.Written); why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}
+
+// who names the blocks that have a difference, such as: 412 of 5000 locations.
+func who(k regress.Kind) string {
+	place := regress.Unit(k.Place)
+	block := place[strings.LastIndexByte(place, '/')+1:]
+	switch block {
+	case "":
+		block = "configuration"
+	case "location", "server", "upstream", "map":
+	default:
+		block += " block"
+	}
+	if k.Of == 1 {
+		return "the only " + block
+	}
+	return fmt.Sprintf("%d of %ss", k.Blocks, fmt.Sprintf("%d %s", k.Of, block))
+}
+
+// because names the settings that a difference needs, and the line of the template.
+func because(needs []string, cause *regress.Cause, written regress.Written) string {
+	parts := make([]string, 0, len(needs)+1)
+	parts = append(parts, needs...)
+	switch {
+	case cause != nil && cause.Side == regress.SideBase:
+		parts = append(parts, "template line "+cause.String()+" of base")
+	case cause != nil:
+		parts = append(parts, "template line "+cause.String())
+	case written.Head != nil:
+		parts = append(parts, "template line "+written.Head.String()+", which is the same on both sides")
+	case written.Base != nil:
+		parts = append(parts, "template line "+written.Base.String()+" of base")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// expected says why a difference is wanted.
+func expected(e *regress.Expectation) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("until %s: %s", e.Until, e.Reason)
+}
+
+// failureSentence says what a failure is.
+func failureSentence(f regress.Failure, code func(string) string) string {
+	what := map[string]string{regress.StageRender: "cannot render", regress.StageParse: "renders what cannot be read for", regress.StageTest: "renders what nginx -t refuses for"}[f.Stage]
+	side := f.Sides
+	if side == regress.SidesBoth {
+		side = "each side"
+	}
+	text := fmt.Sprintf("%s %s %s: %s", side, what, plural.Of(f.Clusters, "cluster"), code(f.Reason))
+	var written regress.Written
+	if f.Sides == regress.SideBase {
+		written.Base = f.Written
+	} else {
+		written.Head = f.Written
+	}
+	if f.Cause == nil && f.Written != nil {
+		return text + fmt.Sprintf(" (template line %s)", f.Written)
+	}
+	if why := because(f.Needs, f.Cause, written); why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}
+
+// affected names some of the affected objects.
+func affected(k regress.Kind) string {
+	text := strings.Join(k.Objects, ", ")
+	if k.MoreObjects > 0 {
+		text += fmt.Sprintf(" and %d more", k.MoreObjects)
+	}
+	return text
+}
+
+// where says where the example of a kind is.
+func where(k regress.Kind) string {
+	text := k.Example.Cluster
+	if len(k.Example.Path) > 0 {
+		text += ": " + strings.Join(k.Example.Path, " > ")
+	}
+	var lines []string
+	if k.Example.BaseLine > 0 {
+		lines = append(lines, fmt.Sprintf("base line %d", k.Example.BaseLine))
+	}
+	if k.Example.HeadLine > 0 {
+		lines = append(lines, fmt.Sprintf("head line %d", k.Example.HeadLine))
+	}
+	return text + ", nginx.conf " + strings.Join(lines, ", ")
+}
+
+// LuaNote is the note about Lua code that differs.
+func LuaNote(changed []string) string {
+	const most = 5
+	names := strings.Join(changed[:min(len(changed), most)], ", ")
+	if more := len(changed) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only what init_by_lua runs: what it does to requests is not compared.", names)
+}
