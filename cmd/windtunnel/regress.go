@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/controller/tls"
+	"windtunnel.dev/internal/tempdir"
+	"windtunnel.dev/lua"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/regress/report"
+	"windtunnel.dev/sim/scenario"
+)
+
+// regressOptions are the arguments and flags of regress.
+type regressOptions struct {
+	base, head string
+	corpus     []string
+	parts      []string
+	out        string
+	minimise   bool
+	expected   string
+	format     format
+}
+
+func regressCommand() *cobra.Command {
+	var o regressOptions
+	command := &cobra.Command{
+		Use:   "regress BASE HEAD",
+		Short: "Find out what a change of the template, Lua code, nginx or settings does to clusters",
+		Long: `Find out what a change of the template, Lua code, nginx or settings does to clusters.
+
+BASE and HEAD are each bundled, a git revision of this repository, or . for the working
+tree, with settings:
+  bundled,template=FILE|DIR   template=PATH@REVISION   lua=DIR   lua=DIR@REVISION
+  nginx=PATH   flag.NAME=VALUE   config.KEY=VALUE
+Settings alone mean bundled with settings. A revision takes the template and the Lua code
+from where our repository or ingress-nginx's has them. Both sides are rendered by the
+bundled controller.
+
+Both sides render each cluster of the corpus: a file of manifests, as kubectl get -o yaml
+writes it, or a behaviour case. The configurations are compared as nginx reads them: not by
+their order where nginx ignores it, and without comments and whitespace. nginx -t tests
+them. Each kind of difference is shown with the line of the template, the objects that are
+affected, and the smallest cluster that shows it.
+With --out, the report is also written as regress.json, regress.md and index.html, and the
+smallest clusters as files.
+Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot be used, 3 some
+tests could not be made, 130 interrupted.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.base, o.head = args[0], args[1]
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: the folder cases)")
+	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested (default: all)")
+	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
+	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
+	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences (default: "+projectFile+" of the present folder, if it exists)")
+	o.format.add(command, markdownFormat)
+	return command
+}
+
+func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	parts, err := o.chosenParts()
+	if err != nil {
+		return err
+	}
+	if len(o.corpus) == 0 {
+		o.corpus = []string{caseFolder}
+	}
+	clusters, err := readCorpus(o.corpus)
+	if err != nil {
+		return err
+	}
+	folder, err := tempdir.Make("regress")
+	if err != nil {
+		return err
+	}
+	defer folder.Remove()
+	if err := os.Chmod(folder.Path, 0o755); err != nil { // nginx's workers do not run as root
+		return err
+	}
+	options, notes, err := o.sides(ctx, folder.Path)
+	if err != nil {
+		return err
+	}
+	options.Clusters, options.Parts, options.Minimise, options.Today = clusters, parts, o.minimise, time.Now()
+	if options.Expected, err = o.expectations(); err != nil {
+		return err
+	}
+	progress := newStages(stderr)
+	options.Progress = progress.show
+	result, err := regress.Run(ctx, options)
+	progress.end()
+	if ctx.Err() != nil {
+		return exitWith(judge.Interrupted)
+	}
+	if err != nil {
+		return err
+	}
+	result.Base, result.Head, result.Notes = o.base, o.head, append(notes, result.Notes...)
+	return o.finish(stdout, result)
+}
+
+// projectFile declares the differences that a project expects.
+const projectFile = "windtunnel.yaml"
+
+// expectations reads the file with expected differences.
+func (o *regressOptions) expectations() ([]regress.Expectation, error) {
+	file := o.expected
+	if file == "" {
+		file = projectFile
+	}
+	text, err := os.ReadFile(file)
+	if o.expected == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the expected differences: %w", err)
+	}
+	return regress.ReadExpectations(file, text)
+}
+
+func (o *regressOptions) chosenParts() ([]regress.Part, error) {
+	var parts []regress.Part
+	for _, name := range o.parts {
+		if !slices.Contains(regress.Parts, regress.Part(name)) {
+			return nil, fmt.Errorf("--part %s: want rendered or tested", name)
+		}
+		parts = append(parts, regress.Part(name))
+	}
+	return parts, nil
+}
+
+// sides opens both sides below a folder.
+func (o *regressOptions) sides(ctx context.Context, folder string) (options regress.Options, notes []string, err error) {
+	var subjects [2]scenario.Subject
+	folders := [2]string{filepath.Join(folder, "base"), filepath.Join(folder, "head")}
+	for i, text := range []string{o.base, o.head} {
+		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
+			return options, nil, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
+		}
+	}
+	certificate, err := tls.Fake(time.Now())
+	if err != nil {
+		return options, nil, err
+	}
+	own := subjects[0].Template != "" || subjects[1].Template != ""
+	ownLua := subjects[0].Lua != "" || subjects[1].Lua != ""
+	var sides [2]*ourSide
+	for i, s := range subjects {
+		if sides[i], err = openSide(s, folders[i], certificate, own, ownLua); err != nil {
+			return options, nil, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], s.Name, err)
+		}
+	}
+	changed, err := changedLua(subjects[0].Lua, subjects[1].Lua)
+	if err != nil {
+		return options, nil, err
+	}
+	if len(changed) > 0 {
+		notes = append(notes, report.LuaNote(changed))
+	}
+	options.Base, options.Head = sides[0], sides[1]
+	options.SameProgram = subjects[0].Nginx == subjects[1].Nginx && len(changed) == 0
+	return options, notes, nil
+}
+
+// changedLua returns the files of Lua code that differ between two folders; empty is the bundled
+// code. Specs do not count.
+func changedLua(base, head string) ([]string, error) {
+	var sides [2]map[string]string
+	for i, folder := range []string{base, head} {
+		code := fs.FS(lua.FS)
+		if folder != "" {
+			code = os.DirFS(folder)
+		}
+		all, err := readFiles(code)
+		if err != nil {
+			return nil, fmt.Errorf("reading the Lua code: %w", err)
+		}
+		sides[i] = all
+	}
+	return report.ChangedFiles(sides[0], sides[1], ".lua"), nil
+}
+
+// finish prints and writes the report.
+func (o *regressOptions) finish(stdout io.Writer, result *regress.Report) error {
+	if o.out != "" {
+		if err := o.write(result); err != nil {
+			return err
+		}
+	}
+	var err error
+	switch o.format.chosen {
+	case jsonFormat:
+		err = printJSON(stdout, result)
+	case markdownFormat:
+		err = report.Markdown(stdout, result)
+	default:
+		err = report.Text(stdout, result)
+	}
+	if err != nil {
+		return err
+	}
+	return exitWith(map[regress.Outcome]judge.Outcome{regress.Same: judge.Passed, regress.Differs: judge.Failed, regress.Void: judge.Void}[result.Outcome])
+}
+
+// write writes the report and the smallest clusters into the folder of --out.
+func (o *regressOptions) write(result *regress.Report) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	for name, text := range report.Files(result) {
+		if err := os.WriteFile(filepath.Join(o.out, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return writeFiles(o.out, map[string]func(io.Writer, *regress.Report) error{
+		"regress.json": func(w io.Writer, r *regress.Report) error { return printJSON(w, r) },
+		"regress.md":   report.Markdown,
+		"index.html":   report.HTML,
+	}, result)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/manifest"
+	"windtunnel.dev/sim/regress"
+)
+
+// readCorpus reads the clusters of a corpus: each file of manifests, and each case, is one.
+func readCorpus(paths []string) ([]regress.Cluster, error) {
+	var all []regress.Cluster
+	var wrong []error
+	for _, path := range paths {
+		files, err := manifest.Files(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			c, err := readRegressCluster(file)
+			if err != nil {
+				wrong = append(wrong, err)
+				continue
+			}
+			all = append(all, c)
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return distinct(all), nil
+}
+
+// distinct leaves out clusters of files that were named twice.
+func distinct(all []regress.Cluster) []regress.Cluster {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(c regress.Cluster) bool {
+		again := seen[c.Name]
+		seen[c.Name] = true
+		return again
+	})
+}
+
+func readRegressCluster(file string) (regress.Cluster, error) {
+	text, err := readfile.Read(file, manifest.Largest)
+	if err != nil {
+		return regress.Cluster{}, fmt.Errorf("reading the corpus: %w", err)
+	}
+	name := strings.TrimSuffix(file, filepath.Ext(file))
+	if isCase(text) {
+		c, err := behave.Load(file, knownCaseNames())
+		if err != nil {
+			return regress.Cluster{}, err
+		}
+		if text, err = clusterOfCase(c); err != nil {
+			return regress.Cluster{}, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	c := regress.NewCluster(name, text)
+	_, err = c.Source()
+	return c, err
+}
+
+func isCase(text []byte) bool {
+	var head struct{ APIVersion, Kind string }
+	first, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("---\n")), []byte("\n---"))
+	return yaml.Unmarshal(first, &head) == nil && head.APIVersion == behave.APIVersion && head.Kind == behave.Kind
+}
+
+// clusterOfCase returns the manifests of a case: the first version of each object, its ConfigMap, and
+// a service for each of its pods.
+func clusterOfCase(c *behave.Case) ([]byte, error) {
+	seen := map[string]bool{}
+	var objects []any
+	for _, m := range c.Manifests {
+		if !seen[m.Identity()] {
+			seen[m.Identity()] = true
+			objects = append(objects, m.Object.Object)
+			seen["Service/"+m.Object.GetName()] = seen["Service/"+m.Object.GetName()] || m.Object.GetKind() == "Service"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Pods)) {
+		if !seen["Service/"+name] {
+			objects = append(objects, map[string]any{
+				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": name},
+				"spec": map[string]any{"ports": []any{map[string]any{"port": 80}}},
+			})
+		}
+	}
+	if len(c.Config) > 0 {
+		objects = append(objects, map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"namespace": defaultConfigMap.Namespace, "name": defaultConfigMap.Name}, "data": c.Config,
+		})
+	}
+	var text bytes.Buffer
+	for _, object := range objects {
+		document, err := yaml.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString("---\n")
+		text.Write(document)
+	}
+	return text.Bytes(), nil
+}
