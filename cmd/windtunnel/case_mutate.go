@@ -79,7 +79,7 @@ not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 	flags.IntVar(&o.sample, "sample", 0, "try only so many mutants, chosen at random (default: all)")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order in which mutants are tried, and of the sample")
 	flags.DurationVar(&o.budget, "budget", 0, "end after this time; mutants that are left are untried (default: no limit)")
-	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon, a line of that file, a tab, and the reason")
+	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon and a line of that file, or a setting such as config/app-root, then a tab and the reason")
 	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive")
 	flags.IntVar(&o.subject.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
 	o.subject.driver.addController(flags)
@@ -94,6 +94,10 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return err
 	}
 	in, err := o.hunted(cases)
+	if err != nil {
+		return err
+	}
+	reasons, err := o.readReasons()
 	if err != nil {
 		return err
 	}
@@ -120,10 +124,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	document := mutate.Document{
 		Version: version.Of().Commit, Command: o.command(paths), Start: began,
-		Cases: found.Cases, Results: found.Results, Known: found.Known,
-	}
-	if document.Reasons, err = o.readReasons(in.Mutants); err != nil {
-		return err
+		Cases: found.Cases, Results: found.Results, Known: found.Known, Reasons: mutate.ReasonsOf(in.Mutants, reasons),
 	}
 	page := filepath.Join(o.out, mutationsPage)
 	file, err := os.Create(page)
@@ -261,9 +262,8 @@ func ownLua(files map[string]string) map[string]string {
 	return own
 }
 
-// readReasons reads why mutants may survive. A reason is about all mutants of a line, which is named
-// by its text, so that it stays true when lines move.
-func (o caseMutateOptions) readReasons(mutants []mutate.Mutant) (map[string]string, error) {
+// readReasons reads why mutants may survive.
+func (o caseMutateOptions) readReasons() ([]mutate.Reason, error) {
 	if o.reasons == "" {
 		return nil, nil
 	}
@@ -271,17 +271,7 @@ func (o caseMutateOptions) readReasons(mutants []mutate.Mutant) (map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		site, reason, ok := strings.Cut(strings.TrimSpace(line), "\t")
-		file, was, _ := strings.Cut(site, ":")
-		for _, m := range mutants {
-			if ok && m.File == file && strings.TrimSpace(m.Was) == strings.TrimSpace(was) {
-				all[m.Name] = reason
-			}
-		}
-	}
-	return all, nil
+	return mutate.ParseReasons(o.reasons, string(text))
 }
 
 // estimate returns a function that prints every few seconds how many mutants are left, and how long

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,29 @@ func TestMutantsOfOurTemplateAreTemplates(t *testing.T) {
 			if !found {
 				t.Errorf("%s:%d has no mutant: %s", name, i+1, line)
 			}
+		}
+	}
+}
+
+// Each reason is about a mutant that there is, so that a line or a setting that changes takes its
+// reason along.
+func TestReasonsAreAboutMutants(t *testing.T) {
+	cases, err := loadCases([]string{caseFiles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := caseMutateOptions{reasons: "../../hack/mutations.tsv"}
+	in, err := o.hunted(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons, err := o.readReasons()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reasons {
+		if !slices.ContainsFunc(in.Mutants, r.About) {
+			t.Errorf("%s:%d: no mutant is about %s:%s", o.reasons, r.Line, r.File, r.Was)
 		}
 	}
 }

@@ -26,6 +26,11 @@ const (
 	FieldPrefix       = "field/"     // in about: before the name of a field of ingresses
 )
 
+// Ignored, before the name of a ConfigMap key, makes a key that no controller reads. A run reads logs
+// where the key without it says. Case files cannot have it: it shows what happens if a controller
+// ignores the key.
+const Ignored = "windtunnel-ignored."
+
 // Fields are the fields of ingresses that a step can be about.
 var Fields = []string{"backend", "defaultBackend", "host", "path", "pathType", "tls"}
 

@@ -66,7 +66,9 @@ func annotationsOf(m behave.Manifest) map[string]string {
 	return m.Object.GetAnnotations()
 }
 
-// Without returns the case without a setting: what a controller gets that ignores it.
+// Without returns the case without a setting: what a controller gets that ignores it. A ConfigMap key
+// is renamed to one that no controller reads (behave.Ignored), so that the run still looks for logs
+// where the key says.
 func Without(c *behave.Case, m Mutant) *behave.Case {
 	less := *c
 	switch m.Kind {
@@ -79,15 +81,24 @@ func Without(c *behave.Case, m Mutant) *behave.Case {
 			}
 		}
 	case Config:
-		less.Config = without(c.Config, m.Was)
+		less.Config = ignored(c.Config, m.Was)
 		less.Steps = slices.Clone(c.Steps)
 		for i, step := range less.Steps {
-			less.Steps[i].Config = without(step.Config, m.Was)
+			less.Steps[i].Config = ignored(step.Config, m.Was)
 		}
 	case Flag:
 		less.Flags = without(c.Flags, m.Was)
 	}
 	return &less
+}
+
+// ignored returns a copy of a ConfigMap whose key no controller reads.
+func ignored(config map[string]string, key string) map[string]string {
+	less := without(config, key)
+	if value, set := config[key]; set {
+		less[behave.Ignored+key] = value
+	}
+	return less
 }
 
 // without returns a copy of a map without a name. The copy of an empty map is not nil: an empty

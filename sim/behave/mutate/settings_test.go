@@ -47,6 +47,11 @@ func TestWithoutRemovesOneSetting(t *testing.T) {
 			}
 		}
 	}
+	// The run looks for logs where an ignored key says.
+	less := Without(c, mutants[slices.IndexFunc(mutants, func(m Mutant) bool { return m.Was == "ssl-redirect" })])
+	if less.Config[behave.Ignored+"ssl-redirect"] != "false" {
+		t.Errorf("ConfigMap %v", less.Config)
+	}
 	if want := []string{"annotation/enable-cors/ignore", "config/hsts/ignore", "config/ssl-redirect/ignore", "flag/watch-namespace/ignore"}; !slices.Equal(names, want) {
 		t.Errorf("mutants %v, want %v", names, want)
 	}

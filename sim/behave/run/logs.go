@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,15 +44,18 @@ type logPath struct {
 func (l logPath) in(root, output string, config map[string]string) string {
 	path := l.path
 	for _, key := range slices.Backward(l.keys) {
-		if config[key] != "" {
-			path = config[key]
-		}
+		path = cmp.Or(meant(config, key), path)
 	}
 	switch path {
 	case "/dev/stdout", "/dev/stderr":
 		return output
 	}
 	return filepath.Join(root, path)
+}
+
+// meant returns the value of a ConfigMap key, also of one that the controller ignores.
+func meant(config map[string]string, key string) string {
+	return cmp.Or(config[key], config[behave.Ignored+key])
 }
 
 // follower reads the lines that are added to a file.

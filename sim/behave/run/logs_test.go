@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"windtunnel.dev/sim/behave"
 )
 
 func TestFollower(t *testing.T) {
@@ -41,6 +43,7 @@ func TestLogPath(t *testing.T) {
 		"/root/var/log/nginx/access.log": nil,
 		"/root/tmp/both.log":             {"access-log-path": "/tmp/both.log"},
 		"/root/tmp/http.log":             {"access-log-path": "/tmp/both.log", "http-access-log-path": "/tmp/http.log"},
+		"/root/tmp/ignored.log":          {behave.Ignored + "access-log-path": "/tmp/ignored.log"},
 		"/logs/controller.log":           {"access-log-path": "/dev/stdout"},
 	} {
 		if got := accessLog.in("/root", "/logs/controller.log", config); got != want {

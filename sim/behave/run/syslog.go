@@ -25,12 +25,12 @@ type syslogServer struct {
 // syslogAddress returns where nginx logs to with this ConfigMap, if that is syslog on this machine.
 // Port 0 stands for any free one: another process may use the port that the case names.
 func syslogAddress(config map[string]string) (netip.AddrPort, bool) {
-	enabled, _ := strconv.ParseBool(config["enable-syslog"])
-	host, err := netip.ParseAddr(config["syslog-host"])
+	enabled, _ := strconv.ParseBool(meant(config, "enable-syslog"))
+	host, err := netip.ParseAddr(meant(config, "syslog-host"))
 	if !enabled || err != nil || !host.IsLoopback() {
 		return netip.AddrPort{}, false
 	}
-	if config["syslog-port"] == "" {
+	if meant(config, "syslog-port") == "" {
 		return netip.AddrPortFrom(host, 514), true
 	}
 	return netip.AddrPortFrom(host, 0), true
@@ -54,7 +54,7 @@ func (i *installation) listenToSyslog(config map[string]string) error {
 		}
 		i.syslog = server
 	}
-	if address.Port() == 0 {
+	if address.Port() == 0 && config["syslog-port"] != "" {
 		config["syslog-port"] = strconv.Itoa(int(i.syslog.address.Port()))
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+
+	"windtunnel.dev/sim/behave"
 )
 
 func TestSyslogAddress(t *testing.T) {
@@ -14,6 +16,7 @@ func TestSyslogAddress(t *testing.T) {
 	}{
 		{map[string]string{"enable-syslog": "true", "syslog-host": "127.0.0.1", "syslog-port": "15140"}, "127.0.0.1:0"},
 		{map[string]string{"enable-syslog": "1", "syslog-host": "::1"}, "[::1]:514"},
+		{map[string]string{behave.Ignored + "enable-syslog": "true", "syslog-host": "127.0.0.1", behave.Ignored + "syslog-port": "15140"}, "127.0.0.1:0"},
 		{map[string]string{"enable-syslog": "false", "syslog-host": "127.0.0.1"}, ""},
 		{map[string]string{"enable-syslog": "true", "syslog-host": "203.0.113.7"}, ""},
 		{map[string]string{"enable-syslog": "true", "syslog-host": "logs.example"}, ""},

@@ -1,0 +1,51 @@
+package mutate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReasonsOf(t *testing.T) {
+	setting := func(kind Kind, name string) Mutant {
+		return Mutant{Name: string(kind) + "/" + name + "/ignore", Kind: kind, Was: name}
+	}
+	mutants := []Mutant{
+		lineMutant(Template, "a.tmpl", 1, "delete", "\tlisten 80;", ""),
+		lineMutant(Template, "b.tmpl", 1, "delete", "listen 80;", ""),
+		lineMutant(Lua, "sub/a.lua", 7, "never", "  if a:b() then", "  if false then"),
+		setting(Config, "jaeger-endpoint"), setting(Config, "jaeger-service-name"), setting(Config, "use-gzip"),
+		setting(Annotation, "use-gzip"), setting(Flag, "v"),
+	}
+	reasons, err := ParseReasons("reasons.tsv", `
+a.tmpl:listen 80;	a default
+sub/a.lua:if a:b() then	a method
+config/jaeger-*	removed
+config/jaeger-endpoint	moved
+flag/v	logs
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"template/a.tmpl:1/delete": "a default", "lua/sub/a.lua:7/never": "a method",
+		"config/jaeger-endpoint/ignore": "moved", "config/jaeger-service-name/ignore": "removed", "flag/v/ignore": "logs",
+	}
+	if diff := cmp.Diff(want, ReasonsOf(mutants, reasons)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBadReasonsNameTheirLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a.tmpl:x;\twhy\nb.tmpl:y; no tab": "r.tsv:2: want what the reason is about, a tab and the reason",
+		"config/x\t":                       "r.tsv:1: want what",
+		"settings/x\twhy":                  "r.tsv:1: settings/x is neither FILE:LINE",
+		"config/[x\twhy":                   "r.tsv:1: config/[x: syntax error in pattern",
+	} {
+		if _, err := ParseReasons("r.tsv", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
