@@ -32,7 +32,7 @@ var unseen = map[string]string{
 	"flag/bucket-factor":           "metrics",
 	"flag/certificate-authority":   "the run chooses how the controller reaches the API server",
 	"flag/configmap":               "the run names the ConfigMap; each case with config shows that it is read",
-	"flag/default-server-port":     "a port inside the pod, which the run chooses",
+	"flag/default-server-port":     "nginx asks itself there, and the adapter chooses the port; Services lead clients elsewhere",
 	"flag/disable-leader-election": "the status of ingresses",
 	"flag/disable-sync-events":     "Events",
 	"flag/dynamic-configuration":   "only the bundled controller has it",
@@ -59,9 +59,9 @@ var unseen = map[string]string{
 	"flag/report-node-*":           "the status of ingresses",
 	"flag/report-status-classes":   "metrics",
 	"flag/report-workers":          "only the bundled controller has it",
-	"flag/shutdown-grace-period":   "cases do not end the controller",
+	"flag/shutdown-grace-period":   "only clients of a controller that ends feel it, and no step of a case ends the controller",
 	"flag/ssl-passthrough-proxy-*": "a port inside the pod, which the run chooses",
-	"flag/status-port":             "a port inside the pod, which the run chooses",
+	"flag/status-port":             "nginx listens there on 127.0.0.1 only, and the adapter chooses the port",
 	"flag/status-update-interval":  "the status of ingresses",
 	"flag/stream-port":             "a port inside the pod, which the run chooses",
 	"flag/sync-*":                  "it says when changes take effect, and cases wait until they do",
@@ -73,9 +73,7 @@ var unseen = map[string]string{
 }
 
 // missing lists what clients can feel and no case shows yet. It may only shrink.
-var missing = []string{
-	"flag/enable-ssl-chain-completion",
-}
+var missing []string
 
 // Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
 func TestCasesCoverAllSettings(t *testing.T) {

@@ -127,6 +127,10 @@ type Certificate struct {
 	Revokes []string `yaml:"revokes,omitempty"`
 	// The authority that signs it, by its name in certificates. Default: itself. Clients and pods present the authorities in between as well; the Secret does not have them.
 	SignedBy string `yaml:"signed-by,omitempty"`
+	// Names the URL of its authority's certificate (caIssuers), which the run serves on this machine.
+	CAIssuers bool `yaml:"ca-issuers,omitempty"`
+	// Names an OCSP responder, which the run serves on this machine. It says that the certificate is good, unless its authority revokes it.
+	OCSP bool `yaml:"ocsp,omitempty"`
 	// How long it is valid, from now. A negative duration makes an expired certificate.
 	Valid time.Duration `yaml:"valid,omitempty" jsonschema:"default=24h"`
 	// The algorithm of its key.

@@ -180,6 +180,7 @@ func (c *checker) serverTLS(step Step, e Expect, path []any) {
 		c.certificateNamed(name, false, below(path, "certificate")...)
 	}
 	c.oneOf(e.TLS.Version, "TLS version", tlsVersions, below(path, "version")...)
+	c.oneOf(e.TLS.OCSP, "OCSP status", ocspStatuses, below(path, "ocsp")...)
 	if e.TLS.Chain < 0 {
 		c.addProblem(fmt.Sprintf("chain: %d", e.TLS.Chain), "make it 1 or more", below(path, "chain")...)
 	}

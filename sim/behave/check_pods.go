@@ -113,6 +113,12 @@ func (c *checker) certificates() {
 				c.addProblem(fmt.Sprintf("revokes: %s is not signed by %s", revoked, name), "add signed-by: "+name+" to it", below(path, "revokes", i)...)
 			}
 		}
+		if certificate.CAIssuers && certificate.SignedBy == "" {
+			c.addProblem("ca-issuers: of a certificate that no authority of the case signs", "add signed-by, or remove ca-issuers", below(path, "ca-issuers")...)
+		}
+		if certificate.OCSP && certificate.SignedBy == "" {
+			c.addProblem("ocsp: of a certificate that no authority of the case signs", "add signed-by, or remove ocsp", below(path, "ocsp")...)
+		}
 		if certificate.SignedBy != "" && c.certificateNamed(certificate.SignedBy, true, below(path, "signed-by")...) && c.signsItself(name) {
 			c.addProblem(fmt.Sprintf("signed-by: %s is signed by itself in the end", name), "remove signed-by from one of these authorities", below(path, "signed-by")...)
 		}

@@ -16,6 +16,7 @@ import (
 var (
 	httpVersions = []string{"1.0", "1.1", "2"}
 	tlsVersions  = []string{"1.0", "1.1", "1.2", "1.3"}
+	ocspStatuses = []string{"good", "revoked", "none"}
 )
 
 // mostBytes limits a generated body, which stays in memory.

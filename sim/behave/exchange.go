@@ -57,6 +57,7 @@ type Session struct {
 	Protocol    string // ALPN
 	Certificate string // a name in the case's certificates; "default" for the controller's own; otherwise its subject
 	Chain       int
+	OCSP        string // the status in the stapled response: good, revoked; unknown for any other; none without a response
 	Resumed     bool
 }
 

@@ -122,6 +122,8 @@ type ServerTLS struct {
 	Curve *Match `yaml:"curve,omitempty"`
 	// The number of certificates in the chain.
 	Chain int `yaml:"chain,omitempty" jsonschema:"minimum=1"`
+	// The status of the certificate in the OCSP response that is stapled: good, revoked, or none if there is no response.
+	OCSP string `yaml:"ocsp,omitempty" jsonschema:"enum=good,enum=revoked,enum=none"`
 	// Of several answers: whether each connection but the first resumes the session of an earlier one.
 	Resumes *bool `yaml:"resumes,omitempty"`
 }

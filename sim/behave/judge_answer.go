@@ -227,6 +227,7 @@ func (j *judge) tls(want *ServerTLS, got *Session) {
 	j.equal("version of TLS", got.Version, want.Version)
 	j.match("cipher suite", want.Cipher, optional(got.Cipher))
 	j.match("curve", want.Curve, optional(got.Curve))
+	j.equal("status in the stapled OCSP response", got.OCSP, want.OCSP)
 	if want.Chain > 0 && got.Chain != want.Chain {
 		j.fail("number of certificates in the chain", strconv.Itoa(got.Chain), strconv.Itoa(want.Chain))
 	}

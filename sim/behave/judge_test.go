@@ -158,6 +158,7 @@ var pairs = []pair{
 	{"ServerTLS.Cipher", "{tls: {cipher: {contains: GCM}}}", session(behave.Session{Cipher: "TLS_AES_128_GCM_SHA256"}), session(behave.Session{Cipher: "TLS_CHACHA20_POLY1305_SHA256"}),
 		[]string{`cipher suite is "TLS_CHACHA20_POLY1305_SHA256", want text with "GCM"`}},
 	{"ServerTLS.Curve", "{tls: {curve: X25519}}", session(behave.Session{Curve: "X25519"}), session(behave.Session{Curve: "CurveP384"}), []string{`curve is "CurveP384", want "X25519"`}},
+	{"ServerTLS.OCSP", "{tls: {ocsp: good}}", session(behave.Session{OCSP: "good"}), session(behave.Session{OCSP: "none"}), []string{"status in the stapled OCSP response is none, want good"}},
 	{"ServerTLS.Chain", "{tls: {chain: 2}}", session(behave.Session{Chain: 2}), session(behave.Session{Chain: 1}), []string{"number of certificates in the chain is 1, want 2"}},
 	{"ServerTLS.Resumes", "{tls: {resumes: true}}", sessions(behave.Session{}, behave.Session{Resumed: true}), sessions(behave.Session{}, behave.Session{}), []string{"resumption of the session is impossible, want possible"}},
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/crypto/ocsp"
+
 	"windtunnel.dev/sim/behave"
 )
 
@@ -103,11 +105,24 @@ func suitesNamed(names []string) ([]uint16, error) {
 	return ids, nil
 }
 
+// stapled returns the status in a stapled OCSP response. Who signed it is not verified.
+func stapled(response []byte) string {
+	if len(response) == 0 {
+		return "none"
+	}
+	parsed, err := ocsp.ParseResponse(response, nil)
+	if err != nil {
+		return "unknown"
+	}
+	return map[int]string{ocsp.Good: "good", ocsp.Revoked: "revoked", ocsp.Unknown: "unknown"}[parsed.Status]
+}
+
 // sessionOf describes a completed handshake.
 func (c *call) sessionOf(s *tls.ConnectionState) *behave.Session {
 	session := &behave.Session{
 		Cipher: tls.CipherSuiteName(s.CipherSuite), Protocol: s.NegotiatedProtocol,
 		Certificate: c.nameOf(s), Chain: len(s.PeerCertificates), Resumed: s.DidResume,
+		OCSP: stapled(s.OCSPResponse),
 	}
 	if s.CurveID != 0 {
 		session.Curve = s.CurveID.String()

@@ -123,7 +123,7 @@ func TestSessions(t *testing.T) {
 			if e.TLS == nil {
 				t.Fatal("no session")
 			}
-			want := behave.Session{Version: c.version, Protocol: c.protocol, Certificate: "CN=web", Chain: 2, Cipher: c.cipher}
+			want := behave.Session{Version: c.version, Protocol: c.protocol, Certificate: "CN=web", Chain: 2, Cipher: c.cipher, OCSP: "none"}
 			got := *e.TLS
 			if got.Curve == "" {
 				t.Error("no curve")
@@ -183,4 +183,12 @@ func slowTLS(t *testing.T, wait time.Duration) Target {
 		io.ReadAll(s)
 	})
 	return Target{HTTPS: to}
+}
+
+func TestStapledStatus(t *testing.T) {
+	for text, want := range map[string]string{"": "none", "no response": "unknown"} {
+		if got := stapled([]byte(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
 }

@@ -34,8 +34,9 @@ type issued struct {
 	tls.Certificate
 }
 
-// issue creates the certificates of a case, authorities before those that they sign.
-func issue(certificates map[string]behave.Certificate, now time.Time) (map[string]issued, error) {
+// issue creates the certificates of a case, authorities before those that they sign. authorities is
+// the server whose URLs they name.
+func issue(certificates map[string]behave.Certificate, authorities *authorityServer, now time.Time) (map[string]issued, error) {
 	all := map[string]issued{}
 	var one func(name string, above []string) (issued, error)
 	one = func(name string, above []string) (issued, error) {
@@ -57,7 +58,7 @@ func issue(certificates map[string]behave.Certificate, now time.Time) (map[strin
 			}
 			signer = &by
 		}
-		made, err := sign(name, spec, signer, now)
+		made, err := sign(name, spec, signer, authorities, now)
 		if err != nil {
 			return issued{}, fmt.Errorf("certificate %s: %w", name, err)
 		}
@@ -73,7 +74,7 @@ func issue(certificates map[string]behave.Certificate, now time.Time) (map[strin
 }
 
 // sign creates one certificate, signed by signer or, if that is nil, by itself.
-func sign(name string, spec behave.Certificate, signer *issued, now time.Time) (issued, error) {
+func sign(name string, spec behave.Certificate, signer *issued, authorities *authorityServer, now time.Time) (issued, error) {
 	key, err := newKey(spec.Key)
 	if err != nil {
 		return issued{}, err
@@ -102,6 +103,7 @@ func sign(name string, spec behave.Certificate, signer *issued, now time.Time) (
 	if spec.Authority {
 		template.IsCA, template.KeyUsage, template.ExtKeyUsage = true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign, nil
 	}
+	template.IssuingCertificateURL, template.OCSPServer = authorities.references(name, spec)
 	for _, host := range spec.Hosts {
 		if ip := net.ParseIP(host); ip != nil {
 			template.IPAddresses = append(template.IPAddresses, ip)

@@ -18,7 +18,7 @@ func TestIssue(t *testing.T) {
 		"middle":  {Authority: true, SignedBy: "root"},
 		"root":    {Authority: true},
 		"expired": {CommonName: "old", Valid: -time.Hour},
-	}, now)
+	}, nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestIssueRejectsCircles(t *testing.T) {
 		"signs itself":            {"a": {SignedBy: "b"}, "b": {SignedBy: "a"}},
 		"there is no certificate": {"a": {SignedBy: "b"}},
 	} {
-		if _, err := issue(certificates, time.Now()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := issue(certificates, nil, time.Now()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSecrets(t *testing.T) {
 		"client":    {SignedBy: "authority", Namespace: behave.NoSecret},
 		"server":    {SignedBy: "authority", Namespace: "elsewhere"},
 		"own":       {},
-	}, now)
+	}, nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}

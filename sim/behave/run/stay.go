@@ -31,6 +31,7 @@ type stay struct {
 	fleet        backend.ScriptedFleet
 	namespace    string
 	certificates map[string]issued
+	authorities  *authorityServer    // nil unless certificates name its URLs
 	services     map[string]*service // by name, as in Spec.Pods
 	ports        map[string]string   // on which nginx listens, by how the case writes them
 	written      []*unstructured.Unstructured
@@ -53,9 +54,13 @@ func enter(ctx context.Context, in *installation, c *behave.Case) (*stay, error)
 		return nil, err
 	}
 	now := time.Now()
-	if s.certificates, err = issue(c.Certificates, now); err != nil {
+	if s.authorities, err = listenForAuthorities(c.Certificates); err != nil {
 		return nil, err
 	}
+	if s.certificates, err = issue(c.Certificates, s.authorities, now); err != nil {
+		return s, err
+	}
+	s.authorities.serve(s.certificates)
 	for _, namespace := range s.namespaces() {
 		if err := s.write(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 			return s, err
@@ -259,7 +264,7 @@ func (s *stay) remove(ctx context.Context, name string) error {
 
 // leave deletes everything that the case wrote, the newest first, and ends its pods.
 func (s *stay) leave(ctx context.Context) error {
-	var first error
+	first := s.authorities.close()
 	for i := len(s.written) - 1; i >= 0; i-- {
 		if err := s.in.client.Delete(ctx, s.written[i]); err != nil && first == nil {
 			first = err

@@ -56,6 +56,11 @@ func (d *Driver) changesConfig(c *behave.Case) string {
 
 // needsListener returns a reason if the case connects in a way that this installation does not have.
 func (d *Driver) needsListener(c *behave.Case) string {
+	for _, name := range slices.Sorted(maps.Keys(c.Certificates)) {
+		if certificate := c.Certificates[name]; (certificate.CAIssuers || certificate.OCSP) && !d.http.Addr().IsLoopback() {
+			return "its certificate " + name + " names a URL on this machine, and nginx is not on it"
+		}
+	}
 	for _, step := range c.Steps {
 		switch {
 		case step.Request.Request == "":
