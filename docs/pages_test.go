@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ const matrixFile = "results/case-matrix/changes.json"
 type covered struct {
 	cases  map[string][]*behave.Case // by what they cover: annotation/rewrite-target
 	named  map[string]*behave.Case   // by name
+	bad    map[string][]*behave.Case // those that set an invalid value of it
 	matrix map[string]report.Change
 }
 
@@ -39,7 +41,10 @@ func readCovered(t *testing.T) covered {
 }
 
 var readOnce = sync.OnceValues(func() (covered, error) {
-	all := covered{cases: map[string][]*behave.Case{}, named: map[string]*behave.Case{}, matrix: map[string]report.Change{}}
+	all := covered{
+		cases: map[string][]*behave.Case{}, named: map[string]*behave.Case{}, bad: map[string][]*behave.Case{},
+		matrix: map[string]report.Change{},
+	}
 	files, err := filepath.Glob("../cases/*/*.yaml")
 	if err != nil {
 		return all, err
@@ -51,7 +56,10 @@ var readOnce = sync.OnceValues(func() (covered, error) {
 		}
 		all.named[c.Name] = c
 		for _, name := range c.Covers {
-			name = strings.TrimSuffix(name, behave.DefaultSuffix)
+			if bad, ok := strings.CutSuffix(name, behave.BadSuffix); ok {
+				all.bad[bad] = append(all.bad[bad], c)
+			}
+			name = behave.Setting(name)
 			all.cases[name] = append(all.cases[name], c)
 		}
 	}
@@ -97,6 +105,15 @@ func (c covered) links(names ...string) string {
 			text = "alias"
 		}
 		all = append(all, fmt.Sprintf("[%s](covered.md#%s)", text, anchor(name)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// badValues leads to the cases with an invalid value of a setting.
+func (c covered) badValues(name string) string {
+	var all []string
+	for _, c := range c.bad[name] {
+		all = append(all, fmt.Sprintf("[%s](%s)", strings.TrimPrefix(path.Base(c.Name), "config-"), filepath.ToSlash(c.File)))
 	}
 	return strings.Join(all, ", ")
 }
@@ -154,8 +171,8 @@ and Events, and the default applies. The items of lists are separated by commas.
 ` + legend + `
 *A test writes this page from the table in ` + "`controller/options`" + `.*
 
-| key | type | default | what it does | change | cases |
-|---|---|---|---|---|---|
+| key | type | default | what it does | change | cases | cases of invalid values |
+|---|---|---|---|---|---|---|
 `)
 	for _, key := range options.Keys() {
 		shown := ""
@@ -163,7 +180,8 @@ and Events, and the default applies. The items of lists are separated by commas.
 			shown = "`" + strings.ReplaceAll(key.Default, "|", `\|`) + "`"
 		}
 		covers := "config/" + key.Name
-		fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s | %s |\n", key.Name, key.Type, shown, cell(key.Doc), all.how(covers), all.links(covers))
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s | %s | %s |\n",
+			key.Name, key.Type, shown, cell(key.Doc), all.how(covers), all.links(covers), all.badValues(covers))
 	}
 	golden.Check(t, "configmap.md", []byte(page.String()))
 }

@@ -168,7 +168,7 @@ func (c *checker) covers() {
 	seen := map[string]bool{}
 	for i, text := range c.Covers {
 		path := []any{"spec", "covers", i}
-		subject, isDefault := strings.CutSuffix(text, DefaultSuffix)
+		subject, isDefault := Setting(text), strings.HasSuffix(text, DefaultSuffix)
 		if seen[subject] {
 			c.addProblem(subject+" is covered twice", "remove one of the two", path...)
 		}
@@ -193,7 +193,7 @@ func (c *checker) about(step Step, path []any) {
 			c.oneOf(cmp.Or(field, "without a name"), "field of ingresses", Fields, at...)
 			continue
 		}
-		c.subject("about", strings.TrimSuffix(text, DefaultSuffix), at)
+		c.subject("about", Setting(text), at)
 	}
 }
 

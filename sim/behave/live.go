@@ -59,7 +59,7 @@ const (
 func (c *Case) LiveChanges() []LiveChange {
 	var all []LiveChange
 	for _, covers := range c.Covers {
-		change := LiveChange{Covers: strings.TrimSuffix(covers, DefaultSuffix), Earlier: slices.Contains(c.Earlier, covers)}
+		change := LiveChange{Covers: Setting(covers), Earlier: slices.Contains(c.Earlier, covers)}
 		if change.Reason = c.fixed(covers); change.Reason != "" {
 			change.Outcome = Skipped
 		}
@@ -98,6 +98,9 @@ func severity(o Outcome) int { return slices.Index([]Outcome{Skipped, Passed, Vo
 func (c *Case) fixed(covers string) string {
 	if strings.HasSuffix(covers, DefaultSuffix) {
 		return "the case shows a default"
+	}
+	if strings.HasSuffix(covers, BadSuffix) {
+		return "the invalid value has the same effect as none"
 	}
 	if len(c.beforeChange()) == 0 {
 		return "the first step is a change"

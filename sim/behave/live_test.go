@@ -53,7 +53,7 @@ func TestLiveChanges(t *testing.T) {
 		want []behave.LiveChange
 	}{
 		"what can be changed, and why the rest cannot": {
-			"  covers: [annotation/a, annotation/c, annotation/d=default, config/k, config/l, flag/f]\n  config: {k: \"1\"}\n  flags: {f: \"1\"}" +
+			"  covers: [annotation/a, annotation/c, annotation/d=default, config/k, config/l, config/m=bad, flag/f]\n  config: {k: \"1\", m: x}\n  flags: {f: \"1\"}" +
 				strings.Replace(requestThenChange, "- apply: later", "- config: {l: \"1\"}\n  - apply: later", 1),
 			[]behave.LiveChange{
 				{Covers: "annotation/a"},
@@ -61,6 +61,7 @@ func TestLiveChanges(t *testing.T) {
 				{Covers: "annotation/d", Outcome: behave.Skipped, Reason: "the case shows a default"},
 				{Covers: "config/k"},
 				{Covers: "config/l", Outcome: behave.Skipped, Reason: "a step sets it, so the case itself is a live change"},
+				{Covers: "config/m", Outcome: behave.Skipped, Reason: "the invalid value has the same effect as none"},
 				{Covers: "flag/f", Outcome: behave.Skipped, Reason: "a flag takes effect at the start of the controller"},
 			},
 		},

@@ -62,7 +62,7 @@ func Of(run Run, cases []*behave.Case, results []behave.Result) Document {
 	for i, c := range cases {
 		one := Case{Result: results[i], Topic: Topic(c.Name), Summary: c.Summary, Covers: []string{}}
 		for _, text := range c.Covers {
-			one.Covers = append(one.Covers, strings.TrimSuffix(text, behave.DefaultSuffix))
+			one.Covers = append(one.Covers, behave.Setting(text))
 		}
 		d.Outcomes[one.Outcome]++
 		d.Cases = append(d.Cases, one)
