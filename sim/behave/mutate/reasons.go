@@ -6,16 +6,19 @@ import (
 	"strings"
 )
 
+// anyLine stands for all lines of a file.
+const anyLine = "*"
+
 // A Reason says why mutants may survive, or are not reached.
 type Reason struct {
 	Line int // in its file, from 1
-	// File and Was are a file and the text of one of its lines, which stays true when lines move. File
-	// is empty for settings; Was is then a pattern of path.Match: config/jaeger-*.
+	// File and Was are a file and the text of one of its lines, which stays true when lines move, or *
+	// for all lines. File is empty for settings; Was is then a pattern of path.Match: config/jaeger-*.
 	File, Was string
 	Text      string
 }
 
-// ParseReasons reads reasons, one per line: FILE and a colon and a line of this file, or
+// ParseReasons reads reasons, one per line: FILE and a colon and a line of this file (or *), or
 // annotation/NAME, config/NAME or flag/NAME, which may have wildcards; then a tab, and the reason.
 // name is that of the file with the reasons, for errors.
 func ParseReasons(name, text string) ([]Reason, error) {
@@ -52,7 +55,7 @@ func isSetting(text string) bool {
 // About reports whether the reason is about a mutant.
 func (r Reason) About(m Mutant) bool {
 	if r.File != "" || m.File != "" {
-		return m.File == r.File && strings.TrimSpace(m.Was) == r.Was
+		return m.File == r.File && (r.Was == anyLine || strings.TrimSpace(m.Was) == r.Was)
 	}
 	matches, _ := path.Match(r.Was, string(m.Kind)+"/"+m.Was) // ParseReasons has checked the pattern
 	return matches

@@ -15,11 +15,13 @@ func TestReasonsOf(t *testing.T) {
 		lineMutant(Template, "a.tmpl", 1, "delete", "\tlisten 80;", ""),
 		lineMutant(Template, "b.tmpl", 1, "delete", "listen 80;", ""),
 		lineMutant(Lua, "sub/a.lua", 7, "never", "  if a:b() then", "  if false then"),
+		lineMutant(Lua, "sub/a.lua", 8, "delete", "  a:c()", ""),
 		setting(Config, "jaeger-endpoint"), setting(Config, "jaeger-service-name"), setting(Config, "use-gzip"),
 		setting(Annotation, "use-gzip"), setting(Flag, "v"),
 	}
 	reasons, err := ParseReasons("reasons.tsv", `
 a.tmpl:listen 80;	a default
+sub/a.lua:*	a library
 sub/a.lua:if a:b() then	a method
 config/jaeger-*	removed
 config/jaeger-endpoint	moved
@@ -29,7 +31,7 @@ flag/v	logs
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"template/a.tmpl:1/delete": "a default", "lua/sub/a.lua:7/never": "a method",
+		"template/a.tmpl:1/delete": "a default", "lua/sub/a.lua:7/never": "a method", "lua/sub/a.lua:8/delete": "a library",
 		"config/jaeger-endpoint/ignore": "moved", "config/jaeger-service-name/ignore": "removed", "flag/v/ignore": "logs",
 	}
 	if diff := cmp.Diff(want, ReasonsOf(mutants, reasons)); diff != "" {
