@@ -1,0 +1,133 @@
+package dump
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+// names replaces the names of objects and hosts by hashes. All names are hashed label by label with
+// one key, so a host of a service inside the cluster still names that service, and a wildcard still
+// covers the hosts below it.
+type names struct {
+	key   []byte          // empty keeps all names
+	hosts map[string]bool // that the cluster is known to have, in lower case, without wildcards
+}
+
+func (n names) hashed() bool { return len(n.key) > 0 }
+
+// plainLabels are labels that have a meaning of their own: www. for redirects between a host and
+// its www, the others in the names of services inside a cluster.
+var plainLabels = map[string]bool{"": true, "*": true, "www": true, "svc": true, "cluster": true, "local": true, "localhost": true}
+
+// label returns the hash of a label: a DNS label of fixed length that begins with a letter. 48 bits
+// are enough that no two of a million labels are likely to collide.
+func (n names) label(text string) string {
+	if !n.hashed() || plainLabels[text] {
+		return text
+	}
+	mac := hmac.New(sha256.New, n.key)
+	mac.Write([]byte(text))
+	return "h" + hex.EncodeToString(mac.Sum(nil))[:12]
+}
+
+// longestHost is the maximum length of a DNS name in text form (RFC 1035, 2.3.4).
+const longestHost = 253
+
+// dotted hashes the name of an object, or a host.
+func (n names) dotted(text string) string {
+	if !n.hashed() {
+		return text
+	}
+	labels := strings.Split(text, ".")
+	for i, label := range labels {
+		labels[i] = n.label(label)
+	}
+	if hashed := strings.Join(labels, "."); len(hashed) <= longestHost {
+		return hashed
+	}
+	if rest, wildcard := strings.CutPrefix(text, "*."); wildcard {
+		return "*." + n.label(rest) + ".example"
+	}
+	return n.label(text) + ".example"
+}
+
+// host hashes a host. An address is no name.
+func (n names) host(text string) string {
+	if !n.hashed() {
+		return text
+	}
+	if address.MatchString(text) {
+		return text
+	}
+	return n.dotted(strings.ToLower(text))
+}
+
+var address = regexp.MustCompile(`^[0-9.]+$|:`)
+
+func (n names) object(one name) name {
+	return name{Namespace: n.label(one.Namespace), Name: n.dotted(one.Name)}
+}
+
+// reference hashes namespace/name, or name.
+func (n names) reference(text string) string {
+	before, after, found := strings.Cut(strings.TrimSpace(text), "/")
+	if !found {
+		return n.dotted(before)
+	}
+	return n.label(before) + "/" + n.dotted(after)
+}
+
+func (n names) learn(host string) {
+	if host = strings.TrimPrefix(strings.ToLower(host), "*."); strings.Contains(host, ".") {
+		n.hosts[host] = true
+	}
+}
+
+var (
+	// urlHost is the host of a URL in a text.
+	urlHost = regexp.MustCompile(`(://)((?:\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*)`)
+	// hostLike is text with the form of a host, whose last label is no number.
+	hostLike = regexp.MustCompile(`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?`)
+)
+
+// text hashes the hosts of URLs, and the hosts that the cluster is known to have, in a text of any
+// kind.
+func (n names) text(text string) string {
+	if !n.hashed() {
+		return text
+	}
+	done := map[string]bool{}
+	text = urlHost.ReplaceAllStringFunc(text, func(found string) string {
+		hashed := n.host(strings.TrimPrefix(found, "://"))
+		done[strings.ToLower(hashed)] = true
+		return "://" + hashed
+	})
+	return hostLike.ReplaceAllStringFunc(text, func(found string) string {
+		if done[strings.ToLower(found)] || !n.hosts[strings.ToLower(found)] {
+			return found
+		}
+		return n.host(found)
+	})
+}
+
+// list hashes the hosts of a list, such as that of server-alias. An item that is a regular expression
+// cannot be hashed: it becomes a host of its own. It returns how many there were.
+func (n names) list(text string) (hashed string, expressions int) {
+	if !n.hashed() {
+		return text, 0
+	}
+	items := strings.Split(text, ",")
+	for i, item := range items {
+		item = strings.TrimSpace(item)
+		if strings.HasPrefix(item, "~") {
+			expressions++
+			items[i] = n.label(item) + ".example"
+			continue
+		}
+		items[i] = n.host(item)
+	}
+	return strings.Join(items, ","), expressions
+}
