@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/corpus/clusters"
+)
+
+func corpusCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "corpus",
+		Short: "Generate clusters as teams have them, or import your own, as files of manifests",
+		Long: `Generate clusters as teams have them, or import your own, as files of manifests.
+
+A corpus is a folder with one file of manifests per cluster, NAME.yaml, and an index,
+index.json. The format is described in docs/corpus.md.`,
+		Args: cobra.NoArgs,
+	}
+	command.AddCommand(corpusMakeCommand(), corpusImportCommand())
+	return command
+}
+
+// corpusMakeOptions contains the flags of corpus make.
+type corpusMakeOptions struct {
+	out    string
+	seed   uint64
+	sizes  []int
+	format format
+}
+
+func corpusMakeCommand() *cobra.Command {
+	var o corpusMakeOptions
+	command := &cobra.Command{
+		Use:   "make -o FOLDER",
+		Short: "Generate clusters with the annotations, certificates, paths and mistakes of many applications",
+		Long: `Generate clusters with the annotations, certificates, paths and mistakes of many applications.
+
+Writes one file of manifests per size, and an index with the flags that a controller
+needs to read all of a cluster, and what it must report about the broken objects. The
+same seed and size give the same bytes on every machine.
+Exit codes: 0 written, 2 the flags are wrong or the folder has a corpus already.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.make(cmd.OutOrStdout()) },
+	}
+	flags := command.Flags()
+	flags.StringVarP(&o.out, "out", "o", "", "the folder for the corpus (required)")
+	flags.Uint64Var(&o.seed, "seed", 1, "the source of all randomness")
+	flags.IntSliceVar(&o.sizes, "size", []int{10, 100, 1000, 5000}, "how many ingresses each cluster has")
+	o.format.add(command)
+	return command
+}
+
+func (o corpusMakeOptions) make(stdout io.Writer) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	index := clusters.Index{Schema: clusters.Schema}
+	for _, size := range o.sizes {
+		c := clusters.Generate(size, o.seed)
+		text, err := c.Manifests()
+		if err != nil {
+			return err
+		}
+		entry := c.Entry(fmt.Sprintf("ingresses-%d", size), size, o.seed)
+		if err := os.WriteFile(filepath.Join(o.out, entry.File()), text, 0o644); err != nil {
+			return err
+		}
+		index = index.With(entry)
+	}
+	// The index comes last: a folder without one is not a corpus.
+	if err := writeIndex(o.out, index); err != nil {
+		return err
+	}
+	if o.format.json() {
+		return printJSON(stdout, index)
+	}
+	for _, entry := range index.Clusters {
+		fmt.Fprintf(stdout, "%s: %s, %s, %s expected\n", filepath.Join(o.out, entry.File()),
+			plural.Of(entry.Ingresses, "ingress", "ingresses"), plural.Of(entry.Objects, "object"), plural.Of(len(entry.Findings), "finding"))
+	}
+	return nil
+}
+
+func (o corpusMakeOptions) check() error {
+	if o.out == "" {
+		return errors.New("--out is missing: name a folder for the corpus")
+	}
+	if len(o.sizes) == 0 {
+		return errors.New("--size is empty: name at least one number of ingresses")
+	}
+	for n, size := range o.sizes {
+		if size < clusters.Smallest || size > clusters.Largest {
+			return fmt.Errorf("--size=%d: want %d to %d ingresses", size, clusters.Smallest, clusters.Largest)
+		}
+		for _, other := range o.sizes[:n] {
+			if other == size {
+				return fmt.Errorf("--size has %d twice", size)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(o.out, clusters.IndexFile)); err == nil {
+		return fmt.Errorf("%s has a corpus already: choose another --out", o.out)
+	}
+	return nil
+}
+
+func writeIndex(folder string, index clusters.Index) error {
+	data, err := index.Bytes()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, clusters.IndexFile), data, 0o644)
+}
