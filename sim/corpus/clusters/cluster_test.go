@@ -56,7 +56,7 @@ func TestFindings(t *testing.T) {
 	}
 	t.Run("10 ingresses", func(t *testing.T) { checkFindings(t, 10, 5) })
 	if !testing.Short() {
-		t.Run("600 ingresses", func(t *testing.T) { checkFindings(t, 600, 1) })
+		t.Run("300 ingresses", func(t *testing.T) { checkFindings(t, 300, 1) })
 	}
 }
 

@@ -313,7 +313,7 @@ func TestHashedNames(t *testing.T) {
 // resolved still does, and what was broken is still broken. Hashed names change nothing but names.
 func TestFindingsAreKept(t *testing.T) {
 	for seed := range uint64(2) {
-		c := clusters.Generate(100, seed)
+		c := clusters.Generate(60, seed)
 		text, err := c.Manifests()
 		if err != nil {
 			t.Fatal(err)
