@@ -64,7 +64,7 @@ tests could not be made, 130 interrupted.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: the folder cases)")
+	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: generated clusters of 10, 100 and 1,000 ingresses)")
 	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested (default: all)")
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
@@ -78,10 +78,11 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if len(o.corpus) == 0 {
-		o.corpus = []string{caseFolder}
+	corpus := generatedCorpus
+	if len(o.corpus) > 0 {
+		corpus = func() ([]regress.Cluster, map[string]string, error) { return readCorpus(o.corpus) }
 	}
-	clusters, err := readCorpus(o.corpus)
+	clusters, flags, err := corpus()
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err := os.Chmod(folder.Path, 0o755); err != nil { // nginx's workers do not run as root
 		return err
 	}
-	options, notes, err := o.sides(ctx, folder.Path)
+	options, notes, err := o.sides(ctx, folder.Path, flags)
 	if err != nil {
 		return err
 	}
@@ -145,14 +146,15 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 	return parts, nil
 }
 
-// sides opens both sides below a folder.
-func (o *regressOptions) sides(ctx context.Context, folder string) (options regress.Options, notes []string, err error) {
+// sides opens both sides below a folder. A flag of the corpus applies to a side that does not set it.
+func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (options regress.Options, notes []string, err error) {
 	var subjects [2]scenario.Subject
 	folders := [2]string{filepath.Join(folder, "base"), filepath.Join(folder, "head")}
 	for i, text := range []string{o.base, o.head} {
 		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
 			return options, nil, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
 		}
+		subjects[i].Flags = scenario.Over(flags, subjects[i].Flags)
 	}
 	certificate, err := tls.Fake(time.Now())
 	if err != nil {

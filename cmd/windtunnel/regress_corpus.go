@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,12 +15,88 @@ import (
 
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/corpus/clusters"
 	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/regress"
 )
 
-// readCorpus reads the clusters of a corpus: each file of manifests, and each case, is one.
-func readCorpus(paths []string) ([]regress.Cluster, error) {
+// defaultSizes are the numbers of ingresses of the generated clusters that are compared if no corpus is
+// named, and defaultSeed is their seed.
+var defaultSizes = []int{10, 100, 1000}
+
+const defaultSeed = 1
+
+// generatedCorpus returns the corpus of windtunnel corpus make, and the flags that it needs.
+func generatedCorpus() (all []regress.Cluster, flags map[string]string, err error) {
+	flags = map[string]string{}
+	for _, size := range defaultSizes {
+		c := clusters.Generate(size, defaultSeed)
+		text, err := c.Manifests()
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, regress.NewCluster(fmt.Sprintf("ingresses-%d", size), text))
+		if err := addFlags(flags, c.Flags); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, flags, nil
+}
+
+// addFlags adds flags of a cluster, such as --configmap=a/b, to those of others.
+func addFlags(all map[string]string, flags []string) error {
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		if before, is := all[name]; is && before != value {
+			return fmt.Errorf("clusters of the corpus need --%s=%s and --%s=%s: compare them one after the other", name, before, name, value)
+		}
+		all[name] = value
+	}
+	return nil
+}
+
+// readCorpus reads the clusters of a corpus: each file of manifests, and each case, is one. It returns
+// the flags that their index names, too.
+func readCorpus(paths []string) (all []regress.Cluster, flags map[string]string, err error) {
+	flags = map[string]string{}
+	for _, path := range paths {
+		if err := readFlags(flags, path); err != nil {
+			return nil, nil, err
+		}
+	}
+	all, err = readClusters(paths)
+	return all, flags, err
+}
+
+// readFlags adds the flags of the clusters that a path names, if an index lists them.
+func readFlags(flags map[string]string, path string) error {
+	folder, only := path, ""
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		folder, only = filepath.Dir(path), filepath.Base(path)
+	}
+	file := filepath.Join(folder, clusters.IndexFile)
+	text, err := readfile.Read(file, manifest.Largest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the corpus: %w", err)
+	}
+	index, err := clusters.ParseIndex(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, entry := range index.Clusters {
+		if only == "" || entry.File() == only {
+			if err := addFlags(flags, entry.Flags); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+		}
+	}
+	return nil
+}
+
+func readClusters(paths []string) ([]regress.Cluster, error) {
 	var all []regress.Cluster
 	var wrong []error
 	for _, path := range paths {
@@ -26,6 +104,7 @@ func readCorpus(paths []string) ([]regress.Cluster, error) {
 		if err != nil {
 			return nil, err
 		}
+		files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == clusters.IndexFile })
 		for _, file := range files {
 			c, err := readRegressCluster(file)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/internal/nginxtest"
+	"windtunnel.dev/sim/corpus/clusters"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/scenario"
 )
@@ -92,7 +94,7 @@ type bench struct {
 func newBench(t *testing.T) bench {
 	t.Helper()
 	nginxtest.Find(t, "http_lua")
-	clusters, err := readCorpus([]string{filepath.Join("testdata", "regress")})
+	clusters, _, err := readCorpus([]string{filepath.Join("testdata", "regress")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +356,7 @@ spec:
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	all, err := readCorpus([]string{file, filepath.Dir(file)})
+	all, _, err := readCorpus([]string{file, filepath.Dir(file)})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d clusters, %v; want one for a file that is named twice", len(all), err)
 	}
@@ -364,5 +366,34 @@ spec:
 	}
 	if len(source.Ingresses()) != 1 || len(source.Services()) != 1 || len(source.ConfigMaps()) != 1 || source.ConfigMaps()[0].Data["use-gzip"] != "true" {
 		t.Errorf("%v %v %v", source.Ingresses(), source.Services(), source.ConfigMaps())
+	}
+}
+
+// The flags in the index of a corpus are those of all its clusters; two that differ are an error.
+func TestFlagsOfACorpus(t *testing.T) {
+	folder := t.TempDir()
+	index := clusters.Index{Clusters: []clusters.Entry{
+		{Name: "one", Flags: []string{"--configmap=a/b", "--default-backend-service=a/c"}},
+		{Name: "two", Flags: []string{"--configmap=a/b"}},
+		{Name: "other", Flags: []string{"--configmap=a/other"}},
+	}}
+	data, err := index.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, clusters.IndexFile), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range index.Clusters {
+		if err := os.WriteFile(filepath.Join(folder, entry.File()), []byte("{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, flags, err := readCorpus([]string{filepath.Join(folder, "one.yaml"), filepath.Join(folder, "two.yaml")})
+	if want := map[string]string{"configmap": "a/b", "default-backend-service": "a/c"}; err != nil || len(all) != 2 || !maps.Equal(flags, want) {
+		t.Errorf("%d clusters, flags %q, %v; want %q", len(all), flags, err, want)
+	}
+	if _, _, err := readCorpus([]string{folder}); err == nil || !strings.Contains(err.Error(), "--configmap=a/b and --configmap=a/other") {
+		t.Errorf("flags that differ: %v", err)
 	}
 }
