@@ -101,7 +101,11 @@ func (g *Guard) StartIn(view *isolated.View, command *exec.Cmd, out io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	started, err := g.ask(request{Path: path, Args: command.Args, Env: append(command.Environ(), "TMPDIR="+g.Dir), Dir: command.Dir, View: view}, input)
+	env := command.Environ()
+	if view == nil || view.Root == "" { // otherwise the command does not see the guard's folder
+		env = append(env, "TMPDIR="+g.Dir)
+	}
+	started, err := g.ask(request{Path: path, Args: command.Args, Env: env, Dir: command.Dir, View: view}, input)
 	input.Close()
 	if err != nil {
 		output.Close()

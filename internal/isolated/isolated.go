@@ -28,6 +28,11 @@ type View struct {
 	Processes bool
 	// Scratch is an empty folder, which stays empty. It is needed if one of the paths does not exist.
 	Scratch string
+	// Root is a folder that the command sees as the whole file system, with /proc, /sys (read-only) and a
+	// small /dev. It needs root. Folders and Scratch do not apply then.
+	Root string
+	// User runs the command, with Root. Nil means that of this process.
+	User *User
 }
 
 // Command is a command line that is run with a view.
@@ -35,7 +40,14 @@ type Command struct {
 	Path string
 	Args []string
 	Env  []string
-	Dir  string // "" means that of this process
+	Dir  string // "" means that of this process or, with View.Root, "/"
+	User *User  // nil means that of this process
+}
+
+// User is who runs a command.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32 // besides GID
 }
 
 // stage is everything that the first process in the namespaces must know.
@@ -57,7 +69,11 @@ func (s stage) wrap() (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	return Command{Path: "/proc/self/exe", Args: []string{name, string(text)}, Env: s.Command.Env, Dir: s.Command.Dir}, nil
+	wrapper := Command{Path: "/proc/self/exe", Args: []string{name, string(text)}, Env: s.Command.Env, Dir: s.Command.Dir}
+	if s.View.Root != "" {
+		wrapper.Dir = "" // the command's folder is in the view only
+	}
+	return wrapper, nil
 }
 
 // Attributes adds to the attributes of a process what it needs for Wrap.

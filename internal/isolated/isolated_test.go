@@ -178,3 +178,60 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// A command with a root of its own sees nothing of the machine's files, and runs as a user of its own,
+// who may open its output by its path. The machine sees what it writes below that root only.
+func TestRoot(t *testing.T) {
+	allowed(t)
+	if os.Geteuid() != 0 {
+		t.Skip("a root of its own needs root")
+	}
+	root := t.TempDir()
+	for _, dir := range []string{root, filepath.Dir(root)} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(root, "own"), 0o777); err != nil || os.Chmod(filepath.Join(root, "own"), 0o777) != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, root, "/bin/sh", "/bin/cat", "/bin/ls", "/usr/bin/id")
+	out := run(t, isolated.View{Root: root, Processes: true, User: &isolated.User{UID: 4321, GID: 4322, Groups: []uint32{7}}}, strings.Join([]string{
+		"id -u; id -G", "ls /", "ls /dev/null /dev/shm/..", "echo by path > /dev/stdout", "set -- /proc/[0-9]*; echo $# processes", "echo x > /own/file",
+		"echo 1 2>&1 > /sys/kernel/profiling || echo /sys is read-only", "pwd",
+	}, "\n"))
+	for _, want := range []string{"4321\n4322 7\n", "\nown\n", "\nby path\n", "\n2 processes\n", "/sys is read-only", "full\nnull\n", "\n/"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\nhome\n") {
+		t.Errorf("it sees the machine's files: %s", out)
+	}
+	if content, err := os.ReadFile(filepath.Join(root, "own", "file")); err != nil || string(content) != "x\n" {
+		t.Errorf("what it wrote: %q, %v", content, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "dev")); err != nil || len(left) > 0 {
+		t.Errorf("left in /dev: %v, %v", left, err)
+	}
+}
+
+// copyProgram copies programs of this machine, and the libraries that they need, below a root.
+func copyProgram(t *testing.T, root string, programs ...string) {
+	t.Helper()
+	libraries, _ := exec.Command("ldd", programs...).Output()
+	paths := slices.Concat(programs, strings.FieldsFunc(string(libraries), func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }))
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if !filepath.IsAbs(path) || err != nil {
+			continue // the other words that ldd prints
+		}
+		to := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, content, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -18,6 +18,9 @@ func (v View) setUp() error {
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)
 	}
+	if v.Root != "" {
+		return v.enterRoot()
+	}
 	m := mounts{scratch: v.Scratch, rebuilt: map[string]bool{}}
 	for _, path := range slices.Sorted(maps.Keys(v.Folders)) {
 		if err := m.point(path); err != nil {
@@ -27,10 +30,19 @@ func (v View) setUp() error {
 			return err
 		}
 	}
-	if v.Processes {
-		if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-			return fmt.Errorf("mount /proc: %w", err)
+	return v.mountProcesses("/proc")
+}
+
+// mountProcesses mounts at a path what the command sees as /proc.
+func (v View) mountProcesses(path string) error {
+	if !v.Processes {
+		if path == "/proc" {
+			return nil
 		}
+		return bind("/proc", path)
+	}
+	if err := unix.Mount("proc", path, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
 	}
 	return nil
 }

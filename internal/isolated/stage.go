@@ -48,8 +48,12 @@ func run(text string) (int, error) {
 	_ = os.WriteFile("/proc/self/comm", []byte(name), 0) // only a name
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	attributes, err := s.View.User.attributes()
+	if err != nil {
+		return 0, err
+	}
 	command, err := os.StartProcess(s.Command.Path, s.Command.Args, &os.ProcAttr{
-		Env: s.Command.Env, Dir: s.Command.Dir, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Env: s.Command.Env, Dir: s.Command.Dir, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: attributes,
 	})
 	if err != nil {
 		return 0, err
@@ -62,6 +66,27 @@ func run(text string) (int, error) {
 		}
 	}()
 	return reap(pid)
+}
+
+// attributes makes a process run as the user, and lets the user open the process's output by its path,
+// /dev/stdout and /dev/stderr, as container engines do.
+func (u *User) attributes() (*syscall.SysProcAttr, error) {
+	if u == nil {
+		return nil, nil //nolint:nilnil // nothing changes
+	}
+	for _, output := range []*os.File{os.Stdout, os.Stderr} {
+		info, err := output.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+			continue // a file or device of others
+		}
+		if err := output.Chown(int(u.UID), int(u.GID)); err != nil {
+			return nil, err
+		}
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}}, nil
 }
 
 // reap waits for children, including adopted ones, until the command has ended. It returns the exit

@@ -1,0 +1,93 @@
+package isolated
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// devices are the devices of the machine that a command with a root of its own sees.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// deviceLinks are links in /dev that programs and images rely on.
+var deviceLinks = map[string]string{
+	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+}
+
+// enterRoot makes the folder Root the root of this process, in its own mount namespace. Nothing of the
+// machine's files is left there but /sys, which cannot be changed, and a few devices.
+func (v View) enterRoot() error {
+	if err := bind(v.Root, v.Root); err != nil { // pivot_root needs a mount
+		return err
+	}
+	if err := v.mountSystem(); err != nil {
+		return err
+	}
+	if err := unix.Chdir(v.Root); err != nil {
+		return fmt.Errorf("enter %s: %w", v.Root, err)
+	}
+	// pivot_root(2): with both paths the same, the old root is mounted over the new one.
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("make %s the root: %w", v.Root, err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leave the machine's root: %w", err)
+	}
+	return unix.Chdir("/")
+}
+
+// mountSystem mounts /proc, /sys and /dev in the root.
+func (v View) mountSystem() error {
+	root, err := os.OpenRoot(v.Root) // it refuses links that lead out of it
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, folder := range []string{"proc", "sys", "dev"} {
+		if err := root.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("make a place for /%s: %w", folder, err)
+		}
+		if info, err := root.Lstat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is no folder", filepath.Join(v.Root, folder))
+		}
+	}
+	if err := v.mountProcesses(filepath.Join(v.Root, "proc")); err != nil {
+		return err
+	}
+	sys := filepath.Join(v.Root, "sys")
+	if err := bind("/sys", sys); err != nil {
+		return err
+	}
+	if err := unix.MountSetattr(unix.AT_FDCWD, sys, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("make /sys read-only: %w", err)
+	}
+	return mountDevices(filepath.Join(v.Root, "dev"))
+}
+
+// mountDevices mounts a file system in memory with a few devices of the machine.
+func mountDevices(dev string) error {
+	if err := unix.Mount("windtunnel", dev, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755"); err != nil {
+		return fmt.Errorf("mount a file system in memory at /dev: %w", err)
+	}
+	for _, name := range devices {
+		place := filepath.Join(dev, name)
+		if err := os.WriteFile(place, nil, 0o666); err != nil {
+			return err
+		}
+		if err := bind("/dev/"+name, place); err != nil {
+			return err
+		}
+	}
+	for name, target := range deviceLinks {
+		if err := os.Symlink(target, filepath.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	shared := filepath.Join(dev, "shm")
+	if err := os.Mkdir(shared, 0o777); err != nil {
+		return err
+	}
+	return os.Chmod(shared, 0o777|os.ModeSticky) // whatever the umask
+}
