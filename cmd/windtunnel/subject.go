@@ -20,7 +20,7 @@ import (
 )
 
 // subjectUsage describes the value of flags that name a subject.
-const subjectUsage = "bundled, the path of a controller that takes ingress-nginx's flags, image:NAME, or ADAPTER[=PATH]; with settings: ,lua=DIR,template=FILE,nginx=PATH,flag.NAME=VALUE,config.KEY=VALUE,name=NAME"
+const subjectUsage = "bundled, the path of a controller that takes ingress-nginx's flags, image:NAME, image:FILE.tar, or ADAPTER[=PATH]; with settings: ,lua=DIR,template=FILE,nginx=PATH,flag.NAME=VALUE,config.KEY=VALUE,name=NAME"
 
 // addSubjects adds the flag for subjects that replace those of a scenario.
 func addSubjects(flags *pflag.FlagSet, all *[]string) {
@@ -91,6 +91,10 @@ func parseController(text string, images bool) (s scenario.Subject, err error) {
 		known := append(adapters.Names(), scenario.Bundled)
 		return s, fmt.Errorf("%s is neither a file nor an adapter; %s", controller, strings.TrimSpace(suggest.DidYouMean(controller, known)+" write "+subjectUsage))
 	}
+	if image, ok := strings.CutPrefix(controller, scenario.ImagePrefix); ok && err == nil && scenario.IsImageFile(image) {
+		image, err = filepath.Abs(image)
+		controller = scenario.ImagePrefix + image
+	}
 	s.Controller = controller
 	return s, err
 }
@@ -131,7 +135,7 @@ var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 // nameFrom returns the name of a subject whose controller, or adapter, is at a path.
 func nameFrom(path string) string {
 	base := strings.ToLower(filepath.Base(path))
-	for _, ending := range []string{".yaml", ".yml"} {
+	for _, ending := range []string{".yaml", ".yml", ".tar"} {
 		base = strings.TrimSuffix(base, ending)
 	}
 	name := strings.Trim(notInNames.ReplaceAllString(base, "-"), "-")

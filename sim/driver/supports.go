@@ -22,10 +22,28 @@ type SubjectLimiter interface {
 	UnsupportedSubject(s subject.Subject) string
 }
 
-// UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images.
+// UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images of an engine.
 func UnsupportedBinary(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !s.IsImage() {
 		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
+	}
+	if file := s.ImageFile(); file != "" {
+		return fmt.Sprintf("its image is the file %s, but containers run images of an engine: load it (docker load -i %[1]s) and name it, or use --driver local", file)
+	}
+	return ""
+}
+
+// controllerOfImage begins the commands of adapters that images can run: their entry point replaces it.
+const controllerOfImage = "{{.Controller}}"
+
+// UnsupportedImage is the UnsupportedSubject of drivers that run images with any adapter.
+func UnsupportedImage(s subject.Subject) string {
+	a, err := adapters.Find(s.Adapter)
+	if err == nil && a.Command[0] != controllerOfImage { // SupportsSubject reports an error
+		return fmt.Sprintf("the command of the adapter %s does not begin with %s, which an image replaces by its own: run its programs with --driver local", a.Name, controllerOfImage)
+	}
+	if s.Nginx+s.Lua+s.Template != "" {
+		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or run a binary with --driver local"
 	}
 	return ""
 }

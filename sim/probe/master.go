@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"windtunnel.dev/internal/process"
@@ -47,6 +48,22 @@ func executes(pid int) bool {
 func IsMaster(pid int, p adapter.Processes) bool {
 	line := title(pid)
 	return line != "" && p.Master.Match(line)
+}
+
+// WithArguments returns the process that a command runs as, which ends with these arguments. Init processes
+// and scripts have them as well and pass them on, so it is the lowest such process at or below top; top if
+// there is none.
+func WithArguments(top int, arguments []string) int {
+	if len(arguments) == 0 {
+		return top
+	}
+	for _, child := range process.Children(top) {
+		line := Command(child)
+		if len(line) > len(arguments) && slices.Equal(line[len(line)-len(arguments):], arguments) {
+			return WithArguments(child, arguments)
+		}
+	}
+	return top
 }
 
 // Command returns the command line of a process, nil if it has ended.

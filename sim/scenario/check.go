@@ -88,9 +88,9 @@ func (c *checker) subjects() {
 		} else {
 			first[s.Name] = s.Line
 		}
-		if image, ok := strings.CutPrefix(s.Controller, ImagePrefix); ok {
+		if image, ok := strings.CutPrefix(s.Controller, ImagePrefix); ok && !IsImageFile(image) {
 			if _, err := reference.ParseNormalizedNamed(image); err != nil {
-				c.addProblem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1", append(path, "controller")...)
+				c.addProblem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1, or the path of a file, such as image:./controller.tar", append(path, "controller")...)
 			}
 		}
 		if s.Image != "" { // it was not moved to the controller

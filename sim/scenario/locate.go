@@ -35,6 +35,9 @@ func (s *Scenario) locate() error {
 				*file.path, s.Located = filepath.Join(folder, *file.path), true
 			}
 		}
+		if image, ok := strings.CutPrefix(subject.Controller, ImagePrefix); ok && IsImageFile(image) && !filepath.IsAbs(image) {
+			subject.Controller, s.Located = ImagePrefix+filepath.Join(folder, image), true
+		}
 		s.locateFlags(folder, subject.Flags)
 	}
 	if s.Control != nil {

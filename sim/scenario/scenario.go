@@ -5,8 +5,10 @@
 package scenario
 
 import (
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"windtunnel.dev/sim/specfile"
@@ -21,8 +23,14 @@ const (
 // Bundled is the default controller of a subject: the one of this repository.
 const Bundled = "bundled"
 
-// ImagePrefix is the prefix of a controller that is a container image: image:NAME.
+// ImagePrefix is the prefix of a controller that is a container image: image:NAME, or image:FILE.tar.
 const ImagePrefix = "image:"
+
+// IsImageFile reports whether an image is named by the path of a file: it begins with /, ./ or ../, or ends
+// with .tar. All others are names of images.
+func IsImageFile(image string) bool {
+	return filepath.IsAbs(image) || isRelative(image) || strings.HasSuffix(image, ".tar")
+}
 
 // The kinds of churn.
 const (

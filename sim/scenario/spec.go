@@ -76,7 +76,7 @@ type Subject struct {
 	Controller string `yaml:"controller,omitempty"`
 	// How the controller is started and seen: the name of an adapter (windtunnel list adapters) or the path of its file.
 	Adapter string `yaml:"adapter,omitempty" jsonschema:"default=ingress-nginx"`
-	// The controller's image, instead of controller: image:NAME.
+	// The controller's image, instead of controller: image:NAME. A path that ends with .tar or begins with ./ or / is a file that docker save has written, for the driver local.
 	Image string `yaml:"image,omitempty"`
 	// The binary of nginx, or of whichever proxy the controller starts. Default: the controller's choice.
 	Nginx string `yaml:"nginx,omitempty"`

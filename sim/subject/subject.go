@@ -22,8 +22,8 @@ type Subject struct {
 	// Adapter says how the controller is started and seen: the name of an adapter or the path of its
 	// file. "" means the default adapter.
 	Adapter string
-	// Controller is Bundled, the path of a binary, ImagePrefix and the name of an image, or empty: the
-	// program of the adapter.
+	// Controller is Bundled, the path of a binary, ImagePrefix and the name or file of an image, or empty:
+	// the program of the adapter.
 	Controller string
 	// Nginx, Lua and Template replace parts of what the controller runs: the path of a binary of nginx,
 	// or of whichever proxy it starts; a folder with Lua code; a template of the proxy's configuration.
@@ -58,6 +58,23 @@ func Of(s *scenario.Scenario) []Subject {
 
 // IsImage reports whether the controller is a container image.
 func (s Subject) IsImage() bool { return strings.HasPrefix(s.Controller, ImagePrefix) }
+
+// Image returns the name of the container image, or the path of its file; empty if the controller is not
+// an image.
+func (s Subject) Image() string {
+	if !s.IsImage() {
+		return ""
+	}
+	return strings.TrimPrefix(s.Controller, ImagePrefix)
+}
+
+// ImageFile returns the path of the image's file; empty if there is none.
+func (s Subject) ImageFile() string {
+	if image := s.Image(); scenario.IsImageFile(image) {
+		return image
+	}
+	return ""
+}
 
 // Args returns the flags as command-line arguments, sorted by name.
 func Args(flags map[string]string) []string {

@@ -13,7 +13,6 @@ import (
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/engine"
-	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
@@ -57,38 +56,13 @@ func (d Driver) image(controller string) string {
 	return engine.Image
 }
 
-// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
-// in an image.
+// UnsupportedSubject returns a reason for subjects whose controller is a binary or a file, because it is
+// not in an image of the engine, and for adapters that an image cannot run.
 func (Driver) UnsupportedSubject(s subject.Subject) string {
 	if why := driver.UnsupportedBinary(s); why != "" {
 		return why
 	}
-	a, err := adapters.Find(s.Adapter)
-	if err == nil && a.Command[0] != controllerOfImage {
-		return fmt.Sprintf("the command of the adapter %s does not begin with %s, which an image replaces by its own: use --driver local", a.Name, controllerOfImage)
-	}
-	if s.Nginx+s.Lua+s.Template != "" {
-		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or use --driver local"
-	}
-	return "" // Prepare reports an error
-}
-
-// controllerOfImage begins the commands of adapters that images can run: their entry point replaces it.
-const controllerOfImage = "{{.Controller}}"
-
-// expand expands the adapter of a subject for a container. Its files are at their own paths, and it
-// sees no processes but its own.
-func expand(a *adapter.Adapter, cluster *simulated.Instance, bundled bool) (*adapter.Setup, error) {
-	data := cluster.Data()
-	data.Controller, data.Kubeconfig = "controller", kubeconfig
-	if bundled {
-		data.Help.Flags = map[string]bool{"log-format": true}
-	}
-	setup, err := a.Expand(data)
-	if err == nil {
-		setup.Isolation = nil
-	}
-	return setup, err
+	return driver.UnsupportedImage(s)
 }
 
 // Prepare removes the containers of dead harnesses and starts the simulated cluster of a subject.
@@ -120,7 +94,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	setup, err := expand(a, cluster, image.Config.Labels[engine.Bundled] != "")
+	setup, err := cluster.ExpandForImage(a, image.Config.Labels)
 	if err != nil {
 		return nil, errors.Join(err, cluster.Discard(ctx))
 	}

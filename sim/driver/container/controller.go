@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/containerd/errdefs"
@@ -14,7 +13,6 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 
-	"windtunnel.dev/internal/process"
 	"windtunnel.dev/sim/probe"
 )
 
@@ -22,6 +20,7 @@ import (
 type controller struct {
 	container testcontainers.Container
 	api       client.APIClient
+	arguments []string      // of the controller
 	init      int           // PID of the container's first process on the host; 0 before its start
 	logged    chan struct{} // closed when its log has ended
 	conf      []byte        // nginx.conf at the time when the container was asked to end; nil if unknown
@@ -57,18 +56,13 @@ func (c *controller) begin(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// PID returns the PID of the process with our flags. An init process (tini, dumb-init) also has
-// them in its command line; shortly after it, the controller appears as its child.
+// PID returns the PID of the controller. While an init process (tini, dumb-init) has not started it, that
+// is the init process.
 func (c *controller) PID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pid != 0 && c.pid != c.init {
-		return c.pid
-	}
-	for _, pid := range append([]int{c.init}, process.Below(c.init)...) {
-		if slices.Contains(probe.Command(pid), "--kubeconfig="+kubeconfig) {
-			c.pid = pid
-		}
+	if c.pid == 0 || c.pid == c.init {
+		c.pid = probe.WithArguments(c.init, c.arguments)
 	}
 	return c.pid
 }

@@ -23,9 +23,6 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// kubeconfig is the path of the kubeconfig in the container.
-const kubeconfig = "/kubeconfig"
-
 // removalTimeout is the time limit for removing a container.
 const removalTimeout = 20 * time.Second
 
@@ -54,7 +51,7 @@ func (r *runtime) Start(ctx context.Context, out io.Writer) (simulated.Controlle
 	}
 	made, err := r.provider.CreateContainer(ctx, request)
 	if made != nil {
-		r.current.Store(&controller{container: made, api: r.provider.Client(), logged: make(chan struct{})})
+		r.current.Store(&controller{container: made, api: r.provider.Client(), arguments: simulated.ImageArguments(r.setup), logged: make(chan struct{})})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create a container of %s: %w", r.name, err)
@@ -68,7 +65,7 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 	owner, err := harnessIdentity()
 	return testcontainers.ContainerRequest{
 		Image:  r.name,
-		Cmd:    slices.Concat(r.image.Config.Cmd, r.setup.Command[1:], r.setup.Arguments),
+		Cmd:    slices.Concat(r.image.Config.Cmd, simulated.ImageArguments(r.setup)),
 		Env:    r.setup.Env,
 		Labels: map[string]string{runLabel: r.run, harnessLabel: owner},
 		Files:  r.files(),
@@ -85,7 +82,7 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 // files returns the kubeconfig, and the files of the adapter that are texts or copies of files: the
 // folders of an image exist already.
 func (r *runtime) files() []testcontainers.ContainerFile {
-	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: kubeconfig, FileMode: 0o444}}
+	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: simulated.ImageKubeconfig, FileMode: 0o444}}
 	for _, f := range r.setup.Files {
 		file := testcontainers.ContainerFile{ContainerFilePath: f.Path, FileMode: int64(f.Mode)}
 		switch {

@@ -70,17 +70,26 @@ func copyTo(path string, file adapter.File) error {
 		}
 		return os.CopyFS(path, os.DirFS(file.From))
 	}
-	content, err := os.ReadFile(file.From)
+	text, err := copied(file)
 	if err != nil {
 		return err
-	}
-	text := string(content)
-	for _, old := range slices.Sorted(maps.Keys(file.Replace)) {
-		text = strings.ReplaceAll(text, old, file.Replace[old])
 	}
 	mode := fs.FileMode(cmp.Or(file.Mode, uint32(info.Mode().Perm())))
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		return err
 	}
 	return os.Chmod(path, mode)
+}
+
+// copied returns the text of a file that is copied.
+func copied(file adapter.File) (string, error) {
+	content, err := os.ReadFile(file.From)
+	if err != nil {
+		return "", err
+	}
+	text := string(content)
+	for _, old := range slices.Sorted(maps.Keys(file.Replace)) {
+		text = strings.ReplaceAll(text, old, file.Replace[old])
+	}
+	return text, nil
 }

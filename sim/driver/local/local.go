@@ -1,5 +1,5 @@
 // Package local runs the controller and nginx of a subject as processes on this machine, with a
-// simulated cluster. Its one rule: no process that it starts outlives it.
+// simulated cluster: from binaries, or from the unpacked files of a container image. Its one rule: no process that it starts outlives it.
 package local
 
 import (
@@ -37,14 +37,14 @@ var allowsIsolation = isolated.Allowed
 // Name returns "local".
 func (Driver) Name() string { return "local" }
 
-// UnsupportedSubject returns a reason for subjects that need a container, programs that this machine
-// lacks, or an isolation that it does not allow.
+// UnsupportedSubject returns a reason for subjects that need limits, programs that this machine lacks, or
+// an isolation that it does not allow.
 func (d Driver) UnsupportedSubject(s subject.Subject) string {
-	switch {
-	case s.IsImage():
-		return "its controller is an image, but this driver runs processes: use --driver container"
-	case !s.Resources.IsZero():
+	if !s.Resources.IsZero() {
 		return "processes have no limits for CPU and memory: use --driver container"
+	}
+	if s.IsImage() {
+		return unsupportedImage(s)
 	}
 	a, err := adapters.Find(s.Adapter)
 	if err != nil {
@@ -111,6 +111,9 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	a, err := adapters.Find(s.Adapter)
 	if err != nil {
 		return nil, err
+	}
+	if s.IsImage() {
+		return d.prepareImage(ctx, a, s, in)
 	}
 	c, err := d.controller(ctx, a, s)
 	if err != nil {

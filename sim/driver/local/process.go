@@ -6,6 +6,7 @@ import (
 
 	"windtunnel.dev/internal/guard"
 	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/sim/probe"
 )
 
 // process is a started controller.
@@ -14,6 +15,9 @@ type process struct {
 	isolated bool         // guard.Process is the wrapper around the controller
 	main     atomic.Int64 // the controller in the wrapper; 0 until it is found
 
+	// arguments are those of a controller from an image, which an init process or a script of the image
+	// may start.
+	arguments []string
 	beforeEnd func(controller int) // called before an isolated controller is asked to end
 }
 
@@ -26,7 +30,7 @@ func (c *process) PID() int {
 		c.main.Store(int64(isolated.Main(c.Process.PID())))
 	}
 	if pid := c.main.Load(); pid != 0 {
-		return int(pid)
+		return probe.WithArguments(int(pid), c.arguments)
 	}
 	return c.Process.PID()
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/internal/rootfs"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/probe"
@@ -22,7 +23,8 @@ import (
 type runtime struct {
 	cluster *simulated.Instance
 	setup   *adapter.Setup
-	root    string // of the controller's files
+	root    string        // of the controller's files
+	image   *rootfs.Image // whose files are at the root; nil if the controller is a binary
 	current atomic.Pointer[process]
 	master  atomic.Int64 // PID of the master as last seen
 	saved   map[string][]byte
@@ -31,7 +33,7 @@ type runtime struct {
 // Start starts the controller. The guard has already ended the processes that an earlier one left
 // behind.
 func (r *runtime) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	if err := layOut(r.root, r.setup.Files); err != nil {
+	if err := r.layOut(); err != nil {
 		return nil, fmt.Errorf("lay out the files of the adapter %s: %w", r.setup.Adapter, err)
 	}
 	view, err := r.view()
@@ -47,12 +49,31 @@ func (r *runtime) Start(_ context.Context, out io.Writer) (simulated.Controller,
 		return nil, err
 	}
 	p := &process{Process: started, isolated: view != nil, beforeEnd: r.save}
+	if r.image != nil {
+		p.arguments = simulated.ImageArguments(r.setup)
+	}
 	r.current.Store(p)
 	return p, nil
 }
 
+// layOut lays out the files of the adapter.
+func (r *runtime) layOut() error {
+	if r.image == nil {
+		return layOut(r.root, r.setup.Files)
+	}
+	for _, file := range r.setup.Files {
+		if err := r.write(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // command returns the command line of the controller. The subject's flags take precedence.
 func (r *runtime) command() (*exec.Cmd, error) {
+	if r.image != nil {
+		return r.imageCommand(), nil
+	}
 	command := exec.Command(r.setup.Command[0], slices.Concat(r.setup.Command[1:], r.setup.Arguments)...)
 	command.Env = os.Environ()
 	for name, value := range r.setup.Env {
@@ -65,8 +86,22 @@ func (r *runtime) command() (*exec.Cmd, error) {
 	return command, os.MkdirAll(command.Dir, 0o755)
 }
 
+// imageCommand returns the command line of a controller from an image, as a container engine would start
+// it.
+func (r *runtime) imageCommand() *exec.Cmd {
+	command := exec.Command(r.image.Command[0], slices.Concat(r.image.Command[1:], simulated.ImageArguments(r.setup))...)
+	command.Dir, command.Env = r.image.Dir, slices.Clone(r.image.Env)
+	for name, value := range r.setup.Env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	return command
+}
+
 // view returns what an isolated controller sees; nil if the controller is not isolated.
 func (r *runtime) view() (*isolated.View, error) {
+	if r.image != nil {
+		return r.imageView(), nil
+	}
 	if r.setup.Isolation == nil {
 		return nil, nil //nolint:nilnil // there is no view
 	}
@@ -84,8 +119,14 @@ func (r *runtime) view() (*isolated.View, error) {
 	return view, nil
 }
 
-// Root returns the root of the controller's files.
-func (r *runtime) Root() string { return r.root }
+// Root returns the root of the controller's files; empty for an image, in which links lead elsewhere than
+// on this machine.
+func (r *runtime) Root() string {
+	if r.image != nil {
+		return ""
+	}
+	return r.root
+}
 
 // Master reads the file with the PID, if the adapter names one. Otherwise it searches for the master,
 // only if the last known one has ended, because it is called often.
@@ -137,6 +178,9 @@ func (r *runtime) outside(p *process, inner int) (int, error) {
 // save keeps the files that only an isolated controller sees, because something is mounted over their
 // folder: the mount disappears with the controller.
 func (r *runtime) save(controller int) {
+	if r.image != nil {
+		return // nothing is mounted there
+	}
 	r.saved = map[string][]byte{}
 	for _, name := range r.setup.Keep {
 		inside := filepath.Join(fmt.Sprintf("/proc/%d/root", controller), name)
@@ -156,6 +200,9 @@ func (r *runtime) save(controller int) {
 func (r *runtime) Read(_ context.Context, name string) ([]byte, error) {
 	if content, ok := r.saved[name]; ok {
 		return content, nil
+	}
+	if r.image != nil {
+		return r.readFromImage(name)
 	}
 	return os.ReadFile(filepath.Join(r.root, name))
 }
