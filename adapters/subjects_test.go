@@ -110,12 +110,12 @@ apiVersion: windtunnel.dev/v1
 kind: Scenario
 metadata: {name: rolling-update}
 spec:
-  subjects: [{name: other, adapter: %q, controller: %q, nginx: %q, template: %q}]
+  subjects: [{name: other, adapter: %q, controller: %q, nginx: %q, template: %q, lua: %q}]
   settle: 20s
   population: {services: 5, pods: 3, ingresses: 5}
   traffic: [{lane: http, rate: 20/s}]
   timeline: [{at: 0s, churn: rolling-update, rate: 2/s, for: 4s, drain: 5s}]
-`, of.Adapter, of.Controller, of.Nginx, of.Template), 0o644); err != nil {
+`, of.Adapter, of.Controller, of.Nginx, of.Template, of.Lua), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := scenario.Load(file, scenario.Known{})
