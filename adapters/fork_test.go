@@ -36,21 +36,56 @@ func forkedImage(t *testing.T) subject.Subject {
 	if err := isolated.Allowed(); err != nil || os.Geteuid() != 0 {
 		t.Skip("an image needs root and namespaces: ", err)
 	}
+	return subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forkedFile(t)}
+}
+
+// forkTag is the name of the fork's image.
+const forkTag = "windtunnel.test/fork:v1"
+
+// forkedFile writes an image of a fork.
+func forkedFile(t *testing.T) string {
+	t.Helper()
 	root := forktest.Root(t)
 	forktest.AddSystem(t, root)
-	image := forktest.Image(t, root, runtime.GOARCH, func(c *v1.Config) {
+	return written(t, forkTag, root, func(c *v1.Config) {
 		c.Entrypoint, c.User, c.WorkingDir, c.Env = []string{forktest.Controller}, "www-data", "/etc/nginx", []string{"PATH=/usr/bin:/bin"}
 	})
-	tag, err := name.NewTag("registry.example/fork:v1")
+}
+
+// written writes an image with the files below a root, as docker save does.
+func written(t *testing.T, tag, root string, set func(*v1.Config)) string {
+	t.Helper()
+	named, err := name.NewTag(tag)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "fork.tar")
-	if err := tarball.WriteToFile(file, tag, image); err != nil {
+	file := filepath.Join(t.TempDir(), "image.tar")
+	if err := tarball.WriteToFile(file, named, forktest.Image(t, root, runtime.GOARCH, set)); err != nil {
 		t.Fatal(err)
 	}
-	return subject.Subject{Name: "fork", Controller: subject.ImagePrefix + file}
+	return file
 }
+
+// stubFile writes an image of the stub that answers requests itself.
+func stubFile(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("packs an image; not run with -short")
+	}
+	root := t.TempDir()
+	program, err := os.ReadFile(self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "stub"), program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	forktest.AddLibraries(t, root, self(t))
+	return written(t, stubTag, root, func(c *v1.Config) { c.Entrypoint = []string{"/stub"} })
+}
+
+// stubTag is the name of the stub's image.
+const stubTag = "windtunnel.test/stub:v1"
 
 // A fork runs with its own template and Lua code: answers show both. The bundled controller, whose answers
 // show neither, fails the same case.
@@ -92,6 +127,14 @@ func checkFork(t *testing.T, f subject.Subject) {
 	s := rollingUpdate(t, f)
 	check(t, s)
 	checkNginx(t, s)
+}
+
+// An image of any controller runs through its adapter.
+func TestImageOfAnotherController(t *testing.T) {
+	if err := isolated.Allowed(); err != nil || os.Geteuid() != 0 {
+		t.Skip("an image needs root and namespaces: ", err)
+	}
+	checkSingle(t, rollingUpdate(t, subject.Subject{Adapter: testAdapter(t, "single"), Controller: subject.ImagePrefix + stubFile(t)}))
 }
 
 // checkNginx checks a subject whose proxy is nginx.

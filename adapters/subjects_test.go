@@ -10,6 +10,7 @@ import (
 	"windtunnel.dev/adapters/adapterstest"
 	"windtunnel.dev/internal/parallel"
 	"windtunnel.dev/internal/thirdparty"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/scenario"
@@ -100,6 +101,12 @@ func haproxyControllers(t *testing.T) []subject.Subject {
 // rollingUpdate replaces pods under traffic, and returns what was measured.
 func rollingUpdate(t *testing.T, of subject.Subject) measure.Subject {
 	t.Helper()
+	return rollingUpdateOn(t, local.Driver{}, of)
+}
+
+// rollingUpdateOn is rollingUpdate with any driver.
+func rollingUpdateOn(t *testing.T, d driver.Driver, of subject.Subject) measure.Subject {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a scenario; not run with -short")
 	}
@@ -122,7 +129,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := trial.Do(t.Context(), trial.Trial{Scenario: s, Seed: 1, Driver: local.Driver{}, Dir: filepath.Join(t.TempDir(), "run")})
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: s, Seed: 1, Driver: d, Dir: filepath.Join(t.TempDir(), "run")})
 	if ended.Err != nil || ended.Cut != nil {
 		t.Fatal(ended.Err, ended.Cut)
 	}

@@ -144,12 +144,14 @@ func AddSystem(t testing.TB, root string) {
 	check(t, err)
 	libraries, err := filepath.Glob("/usr/lib/*/lua/5.1/*.so")
 	check(t, err)
-	all := slices.Concat(programs, modules, libraries)
-	for _, path := range slices.Concat(all, librariesOf(t, append(all, filepath.Join(root, Nginx), filepath.Join(root, "usr/local/bin/bundled")))) {
+	for _, path := range slices.Concat(programs, modules, libraries) {
 		if _, err := os.Stat(path); err == nil { // tini is optional
 			copyFile(t, path, filepath.Join(root, path))
+			AddLibraries(t, root, path)
 		}
 	}
+	AddLibraries(t, root, filepath.Join(root, Nginx))
+	AddLibraries(t, root, filepath.Join(root, "usr/local/bin/bundled"))
 	check(t, os.CopyFS(filepath.Join(root, "usr/share/lua/5.1"), os.DirFS("/usr/share/lua/5.1")))
 	for _, path := range []string{"/etc/nginx/mime.types", "/etc/nginx/fastcgi_params"} {
 		copyFile(t, path, filepath.Join(root, path))
@@ -171,20 +173,15 @@ func AddSystem(t testing.TB, root string) {
 	}
 }
 
-// librariesOf returns the paths of the libraries that programs and libraries need.
-func librariesOf(t testing.TB, files []string) []string {
+// AddLibraries adds the libraries of this machine that a program or a library needs.
+func AddLibraries(t testing.TB, root, program string) {
 	t.Helper()
-	var all []string
-	for _, file := range files {
-		out, _ := command.New(t.Context(), "ldd", file).Output() // an error means that it needs none
-		for _, word := range strings.Fields(string(out)) {
-			if filepath.IsAbs(word) {
-				all = append(all, word)
-			}
+	out, _ := command.New(t.Context(), "ldd", program).Output() // an error means that it needs none
+	for _, word := range strings.Fields(string(out)) {
+		if filepath.IsAbs(word) {
+			copyFile(t, word, filepath.Join(root, word))
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 func copyFile(t testing.TB, from, to string) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -63,12 +64,16 @@ func (r *runtime) Start(ctx context.Context, out io.Writer) (simulated.Controlle
 // request returns the specification of the container.
 func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 	owner, err := harnessIdentity()
+	if err != nil {
+		return testcontainers.ContainerRequest{}, err
+	}
+	files, err := r.files()
 	return testcontainers.ContainerRequest{
 		Image:  r.name,
 		Cmd:    slices.Concat(r.image.Config.Cmd, simulated.ImageArguments(r.setup)),
 		Env:    r.setup.Env,
 		Labels: map[string]string{runLabel: r.run, harnessLabel: owner},
-		Files:  r.files(),
+		Files:  files,
 		HostConfigModifier: func(host *container.HostConfig) {
 			host.NetworkMode = "host"
 			limits := r.cluster.Subject.Resources
@@ -81,21 +86,33 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 
 // files returns the kubeconfig, and the files of the adapter that are texts or copies of files: the
 // folders of an image exist already.
-func (r *runtime) files() []testcontainers.ContainerFile {
+func (r *runtime) files() ([]testcontainers.ContainerFile, error) {
 	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: simulated.ImageKubeconfig, FileMode: 0o444}}
 	for _, f := range r.setup.Files {
 		file := testcontainers.ContainerFile{ContainerFilePath: f.Path, FileMode: int64(f.Mode)}
 		switch {
 		case f.Content != nil:
 			file.Reader, file.FileMode = strings.NewReader(*f.Content), int64(cmp.Or(f.Mode, 0o644))
+		case f.From != "" && len(f.Replace) > 0:
+			text, err := simulated.Copied(f)
+			if errors.Is(err, fs.ErrNotExist) && f.Optional {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			file.Reader, file.FileMode = strings.NewReader(text), int64(cmp.Or(f.Mode, 0o644))
 		case f.From != "":
+			if _, err := os.Stat(f.From); errors.Is(err, fs.ErrNotExist) && f.Optional {
+				continue
+			}
 			file.HostFilePath = f.From
 		default:
 			continue
 		}
 		files = append(files, file)
 	}
-	return files
+	return files, nil
 }
 
 // Master searches for the nginx master only if the last known one has ended, because it is called
@@ -108,7 +125,7 @@ func (r *runtime) Master() (int, error) {
 	if c == nil || c.init == 0 {
 		return 0, probe.ErrNoMaster
 	}
-	pid, err := probe.MasterOf(c.init, r.setup.Processes)
+	pid, err := probe.MasterOf(c.PID(), r.setup.Processes)
 	r.master.Store(int64(pid))
 	return pid, err
 }

@@ -79,7 +79,7 @@ func (r *runtime) write(file adapter.File) error {
 		text = *file.Content
 	case file.From != "":
 		var err error
-		text, err = copied(file)
+		text, err = simulated.Copied(file)
 		if errors.Is(err, fs.ErrNotExist) && file.Optional {
 			return nil
 		}

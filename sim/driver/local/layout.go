@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/driver/simulated"
 )
 
 // layOut writes files below a root, as a new container would have them: what an earlier controller
@@ -70,7 +69,7 @@ func copyTo(path string, file adapter.File) error {
 		}
 		return os.CopyFS(path, os.DirFS(file.From))
 	}
-	text, err := copied(file)
+	text, err := simulated.Copied(file)
 	if err != nil {
 		return err
 	}
@@ -79,17 +78,4 @@ func copyTo(path string, file adapter.File) error {
 		return err
 	}
 	return os.Chmod(path, mode)
-}
-
-// copied returns the text of a file that is copied.
-func copied(file adapter.File) (string, error) {
-	content, err := os.ReadFile(file.From)
-	if err != nil {
-		return "", err
-	}
-	text := string(content)
-	for _, old := range slices.Sorted(maps.Keys(file.Replace)) {
-		text = strings.ReplaceAll(text, old, file.Replace[old])
-	}
-	return text, nil
 }

@@ -1,6 +1,11 @@
 package simulated
 
 import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/adapter"
 )
@@ -27,4 +32,17 @@ func (i *Instance) ExpandForImage(a *adapter.Adapter, labels map[string]string) 
 // ImageArguments are the arguments of a controller that runs from an image, after those of the image.
 func ImageArguments(s *adapter.Setup) []string {
 	return append(append([]string{}, s.Command[1:]...), s.Arguments...)
+}
+
+// Copied returns the text of a file that an adapter copies, with its texts replaced.
+func Copied(file adapter.File) (string, error) {
+	content, err := os.ReadFile(file.From)
+	if err != nil {
+		return "", err
+	}
+	text := string(content)
+	for _, old := range slices.Sorted(maps.Keys(file.Replace)) {
+		text = strings.ReplaceAll(text, old, file.Replace[old])
+	}
+	return text, nil
 }
