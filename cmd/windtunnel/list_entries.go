@@ -13,7 +13,7 @@ import (
 )
 
 func listScenarios() ([]entry, error) {
-	all, err := scenarios([]string{scenarioFolder}, "")
+	all, err := scenarios([]string{scenarioFolder}, "", loadScenario)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, scenarioFolder)
 	}

@@ -112,8 +112,8 @@ func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
 }
 
 // scenarios reads the scenarios at the given paths, which are files or folders, and returns those
-// of a tier. An empty tier selects all. The error joins the problems of all files.
-func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
+// of a tier. An empty tier selects all. load reads one. The error joins the problems of all files.
+func scenarios(paths []string, tier string, load func(path string) (*scenario.Scenario, error)) ([]*scenario.Scenario, error) {
 	files, err := scenarioFiles(paths)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
 	var all []*scenario.Scenario
 	var wrong []error
 	for _, name := range files {
-		s, err := loadScenario(name)
+		s, err := load(name)
 		if err != nil {
 			wrong = append(wrong, err)
 		} else if tier == "" || s.Tier == tier {

@@ -21,6 +21,7 @@ import (
 type verifyOptions struct {
 	tier         string
 	out          string
+	subjects     []string
 	driver       driverFlags
 	skipControls bool
 	length       time.Duration
@@ -36,9 +37,12 @@ func verifyCommand() *cobra.Command {
 
 Each scenario is run twice: unchanged, when its expectations must hold, and with the
 mutation of its control, when the expectations that the control names must fail.
-Without arguments, runs all scenarios in the folder scenarios.
-Exit codes: 0 every run had the required outcome, 1 a scenario failed or the named
-expectations held under a control, 2 a scenario could not be run, 3 a run was void.`,
+Without arguments, runs all scenarios in the folder scenarios. With --subject, they
+run on another controller. What does not apply to it is n/a: scenarios about what it
+does not have, and controls that change what is not its own.
+Exit codes: 0 every run had the required outcome or does not apply, 1 a scenario
+failed or the named expectations held under a control, 2 a scenario could not be run,
+3 a run was void.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {
@@ -54,6 +58,7 @@ expectations held under a control, 2 a scenario could not be run, 3 a run was vo
 	flags.StringVar(&o.tier, "tier", "", "only scenarios of this tier: pr, nightly or soak")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
 	addLength(flags, &o.length)
+	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
 	flags.BoolVar(&o.skipControls, "skip-controls", false, "do not run the controls")
@@ -63,18 +68,11 @@ expectations held under a control, 2 a scenario could not be run, 3 a run was vo
 }
 
 func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
-	all, err := scenarios(paths, o.tier)
+	all, err := o.prepare(paths, stderr)
 	if err != nil {
 		return err
 	}
-	for _, s := range all {
-		warn(stderr, s)
-	}
-	for i := range all {
-		if all[i], err = withLength(all[i], o.length); err != nil {
-			return err
-		}
-	}
+	o.driver.unbundled = !slices.ContainsFunc(all, trial.UsesBundled)
 	d, err := o.driver.open()
 	if err != nil {
 		return err
@@ -83,7 +81,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		o.out = rundir.Default("verify", time.Now())
 	}
 	trials := trial.Plan(all, !o.skipControls, o.out, trial.Trial{
-		Rewritten: o.length != 0, Driver: d, Watch: showProgress(stderr),
+		Rewritten: o.length != 0 || len(o.subjects) > 0, Driver: d, Watch: showProgress(stderr),
 	})
 	ended, outcome := trial.Each(ctx, trials, func(i int) {
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), trialName(trials[i]))
@@ -99,6 +97,32 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		return err
 	}
 	return exitWith(outcome)
+}
+
+// prepare reads the scenarios, with the subjects and the length of the command line.
+func (o verifyOptions) prepare(paths []string, stderr io.Writer) ([]*scenario.Scenario, error) {
+	subjects, err := parseSubjects(o.subjects, !o.driver.isLocal())
+	if err != nil {
+		return nil, err
+	}
+	load := loadScenario
+	if len(subjects) > 0 || o.driver.replacesController() {
+		load = loadForAnyController
+	}
+	all, err := scenarios(paths, o.tier, load)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range all {
+		warn(stderr, s)
+		if s, err = replaceSubjects(s, subjects, stderr); err != nil {
+			return nil, err
+		}
+		if all[i], err = withLength(s, o.length); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func trialName(t trial.Trial) string {

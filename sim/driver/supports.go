@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"fmt"
 
 	"windtunnel.dev/adapters"
@@ -20,6 +21,12 @@ type FaultLimiter interface {
 type SubjectLimiter interface {
 	// UnsupportedSubject returns why the driver cannot run a subject; empty: it can.
 	UnsupportedSubject(s subject.Subject) string
+}
+
+// FlagReader is a driver that can find out which flags a controller has.
+type FlagReader interface {
+	// LacksFlag reports whether the controller of a subject is known to lack a flag.
+	LacksFlag(ctx context.Context, s subject.Subject, flag string) bool
 }
 
 // UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images of an engine.

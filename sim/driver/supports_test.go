@@ -75,11 +75,12 @@ func TestSupportsSubject(t *testing.T) {
 	}{
 		{local.Driver{}, scenario.Subject{Controller: "bundled"}, ""},
 		{local.Driver{}, scenario.Subject{Controller: "/bin/fork"}, ""},
-		{local.Driver{}, scenario.Subject{Controller: "image:fork"}, "--driver container"},
 		{local.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, "no limits"},
 		{container.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, ""},
 		{container.Driver{}, scenario.Subject{Controller: "image:fork"}, ""},
 		{container.Driver{}, scenario.Subject{Controller: "/bin/fork"}, "image:NAME"},
+		{container.Driver{}, scenario.Subject{Controller: "image:./fork.tar"}, "docker load -i ./fork.tar"},
+		{kind.Driver{}, scenario.Subject{Controller: "image:/fork.tar"}, "docker load -i /fork.tar"},
 		{kind.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, ""},
 	} {
 		err := driver.Supports(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Subjects: []scenario.Subject{test.subject}}})

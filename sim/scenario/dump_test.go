@@ -114,6 +114,9 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	const file = plain + `  subjects:
   - {name: a, controller: ../bin/other, flags: {nginx-template: my.tmpl, lua-dir: /lua, some-file: ./x, name: a/b}}
   - {name: b, controller: other}
+  - {name: c, image: images/c.tar}
+  - {name: d, controller: "image:../d"}
+  - {name: e, image: example.com/e}
 `
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
@@ -130,6 +133,9 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 		"some-file":      {a.Flags["some-file"], filepath.Join(folder, "x")},
 		"name":           {a.Flags["name"], "a/b"},
 		"in PATH":        {s.Subjects[1].Controller, "other"},
+		"a file":         {s.Subjects[2].Controller, "image:" + filepath.Join(folder, "images/c.tar")},
+		"a file, by ../": {s.Subjects[3].Controller, "image:" + filepath.Join(filepath.Dir(folder), "d")},
+		"an image":       {s.Subjects[4].Controller, "image:example.com/e"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: path %s, want %s", what, pair[0], pair[1])

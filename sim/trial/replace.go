@@ -43,6 +43,7 @@ func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario,
 		replaced.Subjects = append(slices.Clone(with), replaced.Subjects...)
 		replaced.Control = nil // it names expectations that may be gone
 	}
+	replaced.Control = controlFor(replaced.Control, with)
 	seen := map[string]bool{}
 	for _, subject := range replaced.Subjects {
 		if seen[subject.Name] {
@@ -51,6 +52,23 @@ func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario,
 		seen[subject.Name] = true
 	}
 	return &replaced, nil
+}
+
+// controlFor returns the control of a scenario for other subjects. Its flags and keys are those of
+// ingress-nginx, as those of the bundled controller are: they mean nothing to controllers with other
+// adapters.
+func controlFor(control *scenario.Control, with []scenario.Subject) *scenario.Control {
+	if control == nil || len(control.Flags)+len(control.Config) == 0 {
+		return control
+	}
+	for _, one := range with {
+		if DropsFlags(scenario.Subject{}, one) {
+			made := *control
+			made.NotApplicable = fmt.Sprintf("it sets flags or ConfigMap keys of ingress-nginx, which the adapter of %s does not have", one.Name)
+			return &made
+		}
+	}
+	return control
 }
 
 // Together reports whether several subjects take the place of several ones of a scenario, so that none

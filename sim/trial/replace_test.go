@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -96,5 +97,30 @@ func TestSideChanges(t *testing.T) {
 	}
 	if got := (Side{Name: "head", Subject: fork}).In(story(ours, theirs)); got.Subjects[0].Name != "ours" || got.Subjects[0].Controller != "/bin/fork" || got.Subjects[1].Controller != theirs.Controller {
 		t.Errorf("%+v", got.Subjects)
+	}
+}
+
+// A control that sets flags of ingress-nginx means nothing to a controller with another adapter.
+func TestReplaceControl(t *testing.T) {
+	flags, fault := scenario.Control{Flags: map[string]string{"v": "2"}}, scenario.Control{Timeline: []scenario.Step{{Fault: "worker-kill"}}}
+	for name, test := range map[string]struct {
+		control scenario.Control
+		with    scenario.Subject
+		want    string
+	}{
+		"a fork":                    {flags, fork, ""},
+		"another adapter":           {flags, other, "it sets flags or ConfigMap keys of ingress-nginx, which the adapter of other does not have"},
+		"another adapter, no flags": {fault, other, ""},
+	} {
+		original := story(ours)
+		original.Control = &test.control
+		replaced, err := Replace(original, []scenario.Subject{test.with})
+		if err != nil || replaced.Control.NotApplicable != test.want || original.Control.NotApplicable != "" {
+			t.Errorf("%s: %q, %v", name, replaced.Control.NotApplicable, err)
+		}
+		ended := Do(t.Context(), Trial{Scenario: replaced, Control: true, Driver: unable{}, Dir: t.TempDir()})
+		if applies := ended.Outcome != judge.Inapplicable; applies != (test.want == "") || !applies && ended.Note() != "the control does not apply: "+test.want {
+			t.Errorf("%s: %s, %s", name, ended.Outcome, ended.Note())
+		}
 	}
 }

@@ -7,7 +7,10 @@ package trial
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"windtunnel.dev/internal/doctor"
@@ -18,6 +21,7 @@ import (
 	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
 )
 
 // Trial is one run of a scenario, to be made and judged.
@@ -69,6 +73,9 @@ func (e Result) Note() string {
 func Do(ctx context.Context, t Trial) Result {
 	s := t.Scenario
 	if t.Control {
+		if why := t.withoutControl(ctx); why != "" {
+			return Result{Outcome: judge.Inapplicable, note: "the control does not apply: " + why}
+		}
 		s = s.Mutated()
 		t.Rewritten = true
 	}
@@ -100,6 +107,26 @@ func Do(ctx context.Context, t Trial) Result {
 	ended := Result{Cut: cut, Dir: dir, Measured: measured}
 	ended.Outcome, ended.note = t.outcome(ctx, measured, cut)
 	return ended
+}
+
+// withoutControl returns why the control means nothing to a subject; "" if it does.
+func (t Trial) withoutControl(ctx context.Context) string {
+	control := t.Scenario.Control
+	if control.NotApplicable != "" {
+		return control.NotApplicable
+	}
+	reader, ok := t.Driver.(driver.FlagReader)
+	if !ok {
+		return ""
+	}
+	for _, s := range subject.Of(t.Scenario) {
+		for _, flag := range slices.Sorted(maps.Keys(control.Flags)) {
+			if reader.LacksFlag(ctx, s, flag) {
+				return fmt.Sprintf("it sets the flag %s, which %s does not have", flag, s.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // outcome judges a run that was measured, and says why in a line.

@@ -10,7 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/command"
+	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/subject"
 )
 
 // flagsTimeout is the time limit for a controller to print its help.
@@ -47,6 +50,16 @@ func supportedFlags(ctx context.Context, binary string) (map[string]bool, error)
 		knownFlags.Store(key, flags)
 	}
 	return flags, err
+}
+
+// LacksFlag implements driver.FlagReader, for binaries whose adapter asks for their flags.
+func (d Driver) LacksFlag(ctx context.Context, s subject.Subject, flag string) bool {
+	a, err := adapters.Find(s.Adapter)
+	if err != nil || s.IsImage() {
+		return false
+	}
+	c, err := d.controller(ctx, a, s)
+	return err == nil && adapter.Data{Help: c.help}.Lacks(flag)
 }
 
 func askForFlags(ctx context.Context, binary string) (map[string]bool, error) {

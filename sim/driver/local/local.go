@@ -29,7 +29,10 @@ type Driver struct {
 	HostPaths bool
 }
 
-var _ driver.SubjectLimiter = Driver{}
+var (
+	_ driver.SubjectLimiter = Driver{}
+	_ driver.FlagReader     = Driver{}
+)
 
 // allowsIsolation returns why this machine does not allow to isolate controllers; tests replace it.
 var allowsIsolation = isolated.Allowed
