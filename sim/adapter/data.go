@@ -53,12 +53,15 @@ type Stream struct {
 
 // Help says which flags a controller has.
 type Help struct {
-	Flags map[string]bool
-	Whole bool // the controller has no other flags
+	Flags   map[string]bool
+	Whole   bool            // the controller has no other flags
+	Without map[string]bool // flags that it does not have, if the others are not known
 }
 
 // Supports reports whether the controller is known to have a flag.
 func (d Data) Supports(flag string) bool { return d.Help.Flags[flag] }
 
 // Lacks reports whether the controller is known to lack a flag.
-func (d Data) Lacks(flag string) bool { return d.Help.Whole && !d.Help.Flags[flag] }
+func (d Data) Lacks(flag string) bool {
+	return d.Help.Whole && !d.Help.Flags[flag] || d.Help.Without[flag]
+}

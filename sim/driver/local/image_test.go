@@ -98,6 +98,9 @@ func TestImageRunsItsOwnPrograms(t *testing.T) {
 			t.Errorf("%s runs as another user than 101: %v", what, err)
 		}
 	}
+	if all := instance.Setup().Inapplicable(); !slices.ContainsFunc(all, func(n event.NotApplicable) bool { return slices.Contains(n.Measurements, "posts") }) {
+		t.Errorf("POSTs apply to a fork, whose log does not tell of them: %+v", all)
+	}
 	root := instance.(interface{ Kubeconfig() string }).Kubeconfig()
 	folder := filepath.Dir(filepath.Dir(root))
 	if _, err := os.Stat(filepath.Join(folder, "rootfs", forktest.Nginx)); err != nil {

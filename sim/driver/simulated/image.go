@@ -14,13 +14,15 @@ import (
 const ImageKubeconfig = "/kubeconfig"
 
 // ExpandForImage expands the adapter of a subject that runs from an image with these labels: its files are
-// at their own paths, it sees no processes but its own, and its entry point replaces .Controller. The
-// bundled controller's flags are known; those of others are not.
+// at their own paths, it sees no processes but its own, and its entry point replaces .Controller. Of
+// its flags, only that for logs with records is known: the bundled controller has it.
 func (i *Instance) ExpandForImage(a *adapter.Adapter, labels map[string]string) (*adapter.Setup, error) {
 	data := i.Data()
 	data.Controller, data.Kubeconfig = "controller", ImageKubeconfig
-	if labels[engine.Bundled] != "" {
-		data.Help.Flags = map[string]bool{"log-format": true}
+	if flag := map[string]bool{"log-format": true}; labels[engine.Bundled] != "" {
+		data.Help.Flags = flag
+	} else {
+		data.Help.Without = flag // no other controller has it
 	}
 	setup, err := a.Expand(data)
 	if err == nil {
