@@ -17,7 +17,7 @@ func TestNginxAcceptsGeneratedClusters(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
-			text, err := clusters.Generate(150, seed).Manifests()
+			text, err := clusters.Generate(40, seed).Manifests()
 			if err != nil {
 				t.Fatal(err)
 			}
