@@ -165,3 +165,18 @@ func TestStateHasOneHunt(t *testing.T) {
 	}
 	again.close()
 }
+
+// Reasons name files of a mutant without the folders of this machine, so that results can be published.
+func TestReasonsNameNoFolderOfThisMachine(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	s.keep(mutate.Result{Mutant: mutate.Mutant{Name: "m"}, Outcome: mutate.Stillborn,
+		Why: filepath.Join(dir, "work/run-12/nginx-template/a.tmpl") + ":3: in " + filepath.Join(os.TempDir(), "windtunnel-tmp-run-subject-7/etc/nginx/lua/cfg.json")})
+	if got, want := s.results()["m"].Why, "nginx-template/a.tmpl:3: in etc/nginx/lua/cfg.json"; got != want || s.err() != nil {
+		t.Errorf("the reason is %q, %v; want %q", got, s.err(), want)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -24,9 +25,10 @@ const (
 
 // state is what a hunt keeps in its folder.
 type state struct {
-	dir   string
-	file  *os.File
-	wrong error
+	dir     string
+	file    *os.File
+	folders *regexp.Regexp // in reasons: those in which a mutant was tried, of no other machine
+	wrong   error
 }
 
 // openState opens the state in a folder. Only one hunt can have it open.
@@ -42,7 +44,13 @@ func openState(dir string) (*state, error) {
 		file.Close()
 		return nil, fmt.Errorf("another hunt runs in %s: wait for its end, or choose another folder: %w", dir, err)
 	}
-	s := &state{dir: dir, file: file}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	s := &state{dir: dir, file: file, folders: regexp.MustCompile(
+		`(` + regexp.QuoteMeta(absolute) + `/work/run-\d+|` + regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `/windtunnel-tmp-run-subject-\d+)/`)}
 	s.endLine()
 	return s, s.wrong
 }
@@ -110,6 +118,7 @@ func (s *state) compact() {
 }
 
 func (s *state) keep(r mutate.Result) {
+	r.Why = s.folders.ReplaceAllString(r.Why, "")
 	text, err := json.Marshal(r)
 	if err == nil {
 		_, err = s.file.Write(append(text, '\n'))
