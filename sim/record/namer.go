@@ -1,14 +1,13 @@
 package record
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/internal/namehash"
 )
 
 // namer returns the names of recorded objects. A recording has a single namespace, so the name of a
@@ -31,9 +30,7 @@ func newNamer(hash bool) (namer, error) {
 // hash returns a DNS label of fixed length. The key is not stored, so nobody can test guesses of
 // names against the hashes.
 func (n namer) hash(text string) string {
-	mac := hmac.New(sha256.New, n.key)
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))[:12]
+	return namehash.Of(n.key, text)
 }
 
 // longestService leaves room for the suffix of a pod's name.

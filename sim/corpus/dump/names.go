@@ -1,11 +1,10 @@
 package dump
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"regexp"
 	"strings"
+
+	"windtunnel.dev/internal/namehash"
 )
 
 // names replaces the names of objects and hosts by hashes. All names are hashed label by label with
@@ -22,15 +21,12 @@ func (n names) hashed() bool { return len(n.key) > 0 }
 // its www, the others in the names of services inside a cluster.
 var plainLabels = map[string]bool{"": true, "*": true, "www": true, "svc": true, "cluster": true, "local": true, "localhost": true}
 
-// label returns the hash of a label: a DNS label of fixed length that begins with a letter. 48 bits
-// are enough that no two of a million labels are likely to collide.
+// label returns the hash of a label: a DNS label of fixed length that begins with a letter.
 func (n names) label(text string) string {
 	if !n.hashed() || plainLabels[text] {
 		return text
 	}
-	mac := hmac.New(sha256.New, n.key)
-	mac.Write([]byte(text))
-	return "h" + hex.EncodeToString(mac.Sum(nil))[:12]
+	return "h" + namehash.Of(n.key, text)
 }
 
 // longestHost is the maximum length of a DNS name in text form (RFC 1035, 2.3.4).
