@@ -9,6 +9,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/internal/forktest"
 	"windtunnel.dev/sim/driver/container"
 	"windtunnel.dev/sim/subject"
 )
@@ -17,8 +18,8 @@ import (
 func TestContainers(t *testing.T) {
 	t.Run("fork", func(t *testing.T) {
 		needEngine(t)
-		load(t, forkedFile(t), forkTag)
-		s := rollingUpdateOn(t, container.Driver{}, subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forkTag})
+		load(t, forktest.File(t), forktest.Tag)
+		s := rollingUpdateOn(t, container.Driver{}, subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forktest.Tag})
 		check(t, s)
 		checkNginx(t, s)
 	})

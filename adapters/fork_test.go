@@ -6,9 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"windtunnel.dev/internal/forktest"
 	"windtunnel.dev/internal/isolated"
@@ -36,34 +34,7 @@ func forkedImage(t *testing.T) subject.Subject {
 	if err := isolated.Allowed(); err != nil || os.Geteuid() != 0 {
 		t.Skip("an image needs root and namespaces: ", err)
 	}
-	return subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forkedFile(t)}
-}
-
-// forkTag is the name of the fork's image.
-const forkTag = "windtunnel.test/fork:v1"
-
-// forkedFile writes an image of a fork.
-func forkedFile(t *testing.T) string {
-	t.Helper()
-	root := forktest.Root(t)
-	forktest.AddSystem(t, root)
-	return written(t, forkTag, root, func(c *v1.Config) {
-		c.Entrypoint, c.User, c.WorkingDir, c.Env = []string{forktest.Controller}, "www-data", "/etc/nginx", []string{"PATH=/usr/bin:/bin"}
-	})
-}
-
-// written writes an image with the files below a root, as docker save does.
-func written(t *testing.T, tag, root string, set func(*v1.Config)) string {
-	t.Helper()
-	named, err := name.NewTag(tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "image.tar")
-	if err := tarball.WriteToFile(file, named, forktest.Image(t, root, runtime.GOARCH, set)); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forktest.File(t)}
 }
 
 // stubFile writes an image of the stub that answers requests itself.
@@ -81,7 +52,7 @@ func stubFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	forktest.AddLibraries(t, root, self(t))
-	return written(t, stubTag, root, func(c *v1.Config) { c.Entrypoint = []string{"/stub"} })
+	return forktest.Save(t, stubTag, forktest.Image(t, root, runtime.GOARCH, func(c *v1.Config) { c.Entrypoint = []string{"/stub"} }))
 }
 
 // stubTag is the name of the stub's image.

@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"windtunnel.dev/internal/forktest"
 	"windtunnel.dev/internal/isolated"
@@ -25,35 +23,19 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// imageFile writes an image with the files below a root.
-func imageFile(t *testing.T, root, architecture string, set func(*v1.Config)) string {
-	t.Helper()
-	tag, err := name.NewTag("registry.example/fork:v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "fork.tar")
-	if err := tarball.WriteToFile(path, tag, forktest.Image(t, root, architecture, set)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// forkImage writes an image of a fork, which starts its controller through an init process if the machine
-// has one to copy.
+// forkImage writes an image of a fork.
 func forkImage(t *testing.T) string {
 	t.Helper()
 	if err := isolated.Allowed(); err != nil || os.Geteuid() != 0 {
 		t.Skip("an image needs root and namespaces: ", err)
 	}
-	root := forktest.Root(t)
-	forktest.AddSystem(t, root)
-	return imageFile(t, root, goruntime.GOARCH, func(c *v1.Config) {
-		c.Entrypoint, c.User, c.WorkingDir, c.Env = []string{forktest.Controller}, "www-data", "/etc/nginx", []string{"PATH=/usr/bin:/bin"}
-		if _, err := os.Stat("/usr/bin/tini"); err == nil {
-			c.Entrypoint = []string{"tini", "--", forktest.Controller}
-		}
-	})
+	return forktest.File(t)
+}
+
+// emptyImage writes an image with neither files nor a command.
+func emptyImage(t *testing.T, architecture string) string {
+	t.Helper()
+	return forktest.Save(t, forktest.Tag, forktest.Image(t, t.TempDir(), architecture, func(*v1.Config) {}))
 }
 
 // ofImage is a driver that runs an image instead of the bundled controller.
@@ -173,8 +155,8 @@ func TestImageThatCannotRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for name, test := range map[string]struct{ file, want string }{
 		"missing":      {"/no/such/image.tar", "image /no/such/image.tar: "},
-		"architecture": {imageFile(t, t.TempDir(), "s390x", func(*v1.Config) {}), "it is for linux/s390x"},
-		"no command":   {imageFile(t, t.TempDir(), goruntime.GOARCH, func(*v1.Config) {}), "neither ENTRYPOINT nor CMD"},
+		"architecture": {emptyImage(t, "s390x"), "it is for linux/s390x"},
+		"no command":   {emptyImage(t, goruntime.GOARCH), "neither ENTRYPOINT nor CMD"},
 	} {
 		_, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "fork", Controller: subject.ImagePrefix + test.file}, driver.Options{Dir: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
