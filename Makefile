@@ -26,7 +26,7 @@ demo: setup build ## measure what an endpoint change costs, with and without a r
 results: setup build ## run the demo (or SCENARIO on DRIVER) and save its results under docs/results
 	hack/results $(SCENARIO) $(DRIVER)
 
-subjects: setup build ## run four scenarios with all controllers that run here, results in docs/results/subjects
+subjects: setup build ## run five scenarios with all controllers that run here, results in docs/results/subjects
 	hack/subjects
 
 migrate: setup build ## compare Traefik with ingress-nginx for examples/migrate/shop.yaml, results in docs/results/migrate
