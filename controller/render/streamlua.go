@@ -98,17 +98,30 @@ func statements(conf []byte) []string {
 	return all
 }
 
-// commented matches comments, which begin between words.
-var commented = regexp.MustCompile(`(?m)(?:^|[\s;{}])#.*$`)
-
+// uncommented returns a configuration without its comments.
 func uncommented(text string) string {
 	if !strings.Contains(text, "#") {
-		return text // most lines; the regular expression is slow
+		return text // most lines
 	}
-	return commented.ReplaceAllStringFunc(text, func(found string) string {
-		word, _, _ := strings.Cut(found, "#")
-		return word
-	})
+	var code strings.Builder
+	for line := range strings.Lines(text) {
+		code.WriteString(uncommentedLine(line))
+	}
+	return code.String()
+}
+
+// uncommentedLine returns a line without its comment, which begins between words.
+func uncommentedLine(line string) string {
+	for at := range len(line) {
+		if line[at] != '#' || at > 0 && !strings.ContainsRune("\t\n\f\r ;{}", rune(line[at-1])) {
+			continue
+		}
+		if strings.HasSuffix(line, "\n") {
+			return line[:at] + "\n"
+		}
+		return line[:at]
+	}
+	return line
 }
 
 // streamFindings reports that parts of a template's stream block are left out.
