@@ -46,11 +46,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTROLLER", controller)
 			// With the race detector, each of the hundreds of commands would start ten times as slowly.
-			// Scripts of commands that do much at once set PATH to RACED and have it.
+			// Scripts set PATH to RACED for commands that do much at once, and to PLAIN for others.
 			env.Setenv("RACED", env.Getenv("PATH"))
 			if plain != "" {
 				env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
+			env.Setenv("PLAIN", env.Getenv("PATH"))
 			// With the race detector, each command would sleep for a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=20")
 			// If the test runs as root, nginx's workers run as another user, who needs access.
