@@ -32,9 +32,9 @@ type Entry struct {
 	Name      string    `json:"name"` // its file is NAME.yaml
 	Ingresses int       `json:"ingresses"`
 	Objects   int       `json:"objects"`
-	Source    string    `json:"source"`         // generated or imported
-	Seed      uint64    `json:"seed,omitempty"` // of a generated cluster
-	Flags     []string  `json:"flags,omitempty"`
+	Source    string    `json:"source"`             // generated or imported
+	Seed      uint64    `json:"seed,omitempty"`     // of a generated cluster
+	Flags     []string  `json:"flags,omitempty"`    // that a controller needs to read all of the cluster, such as --configmap=a/b
 	Findings  []Finding `json:"findings,omitempty"` // of a generated cluster: all that the controller must report
 }
 
