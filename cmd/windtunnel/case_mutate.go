@@ -19,6 +19,7 @@ import (
 
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/internal/version"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/behave"
@@ -196,7 +197,7 @@ func (o caseMutateOptions) hunted(cases []*behave.Case) (hunt.Options, error) {
 	if o.lua != "" {
 		code = os.DirFS(o.lua)
 	}
-	if in.Lua, err = readFiles(code); err != nil {
+	if in.Lua, err = readfile.Tree(code); err != nil {
 		return in, err
 	}
 	in.Mutants = slices.Concat(mutate.OfTemplate(in.Template), mutate.OfLua(ownLua(in.Lua)), mutate.OfSettings(cases))
@@ -227,26 +228,12 @@ func readTemplate(path string) (map[string]string, error) {
 		text, err := os.ReadFile(path)
 		return map[string]string{"nginx.tmpl": string(text)}, err
 	}
-	all, err := readFiles(os.DirFS(path))
+	all, err := readfile.Tree(os.DirFS(path))
 	for name := range all {
 		if filepath.Ext(name) != ".tmpl" {
 			delete(all, name)
 		}
 	}
-	return all, err
-}
-
-// readFiles reads all files of a file system by their paths.
-func readFiles(files fs.FS) (map[string]string, error) {
-	all := map[string]string{}
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(files, name)
-		all[name] = string(text)
-		return err
-	})
 	return all, err
 }
 

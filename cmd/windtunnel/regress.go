@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/internal/tempdir"
-	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/regress/clusterfiles"
 	"windtunnel.dev/sim/regress/report"
+	"windtunnel.dev/sim/regress/side"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -78,9 +78,11 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	corpus := generatedCorpus
+	corpus := clusterfiles.Generated
 	if len(o.corpus) > 0 {
-		corpus = func() ([]regress.Cluster, map[string]string, error) { return readCorpus(o.corpus) }
+		corpus = func() ([]regress.Cluster, map[string]string, error) {
+			return clusterfiles.Read(o.corpus, knownCaseNames())
+		}
 	}
 	clusters, flags, err := corpus()
 	if err != nil {
@@ -94,11 +96,14 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err := os.Chmod(folder.Path, 0o755); err != nil { // nginx's workers do not run as root
 		return err
 	}
-	options, notes, err := o.sides(ctx, folder.Path, flags)
+	sides, err := o.sides(ctx, folder.Path, flags)
 	if err != nil {
 		return err
 	}
-	options.Clusters, options.Parts, options.Minimise, options.Today = clusters, parts, o.minimise, time.Now()
+	options := regress.Options{
+		Base: sides.Base, Head: sides.Head, SameProgram: sides.SameProgram,
+		Clusters: clusters, Parts: parts, Minimise: o.minimise, Today: time.Now(),
+	}
 	if options.Expected, err = o.expectations(); err != nil {
 		return err
 	}
@@ -112,7 +117,10 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	result.Base, result.Head, result.Notes = o.base, o.head, append(notes, result.Notes...)
+	result.Base, result.Head = o.base, o.head
+	if len(sides.ChangedLua) > 0 {
+		result.Notes = append([]string{report.LuaNote(sides.ChangedLua)}, result.Notes...)
+	}
 	return o.finish(stdout, result)
 }
 
@@ -147,55 +155,16 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 }
 
 // sides opens both sides below a folder. A flag of the corpus applies to a side that does not set it.
-func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (options regress.Options, notes []string, err error) {
+func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (side.Pair, error) {
 	var subjects [2]scenario.Subject
-	folders := [2]string{filepath.Join(folder, "base"), filepath.Join(folder, "head")}
 	for i, text := range []string{o.base, o.head} {
+		var err error
 		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
-			return options, nil, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
+			return side.Pair{}, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
 		}
 		subjects[i].Flags = scenario.Over(flags, subjects[i].Flags)
 	}
-	certificate, err := tls.Fake(time.Now())
-	if err != nil {
-		return options, nil, err
-	}
-	own := subjects[0].Template != "" || subjects[1].Template != ""
-	ownLua := subjects[0].Lua != "" || subjects[1].Lua != ""
-	var sides [2]*ourSide
-	for i, s := range subjects {
-		if sides[i], err = openSide(s, folders[i], certificate, own, ownLua); err != nil {
-			return options, nil, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], s.Name, err)
-		}
-	}
-	changed, err := changedLua(subjects[0].Lua, subjects[1].Lua)
-	if err != nil {
-		return options, nil, err
-	}
-	if len(changed) > 0 {
-		notes = append(notes, report.LuaNote(changed))
-	}
-	options.Base, options.Head = sides[0], sides[1]
-	options.SameProgram = subjects[0].Nginx == subjects[1].Nginx && len(changed) == 0
-	return options, notes, nil
-}
-
-// changedLua returns the files of Lua code that differ between two folders; empty is the bundled
-// code. Specs do not count.
-func changedLua(base, head string) ([]string, error) {
-	var sides [2]map[string]string
-	for i, folder := range []string{base, head} {
-		code := fs.FS(lua.FS)
-		if folder != "" {
-			code = os.DirFS(folder)
-		}
-		all, err := readFiles(code)
-		if err != nil {
-			return nil, fmt.Errorf("reading the Lua code: %w", err)
-		}
-		sides[i] = all
-	}
-	return report.ChangedFiles(sides[0], sides[1], ".lua"), nil
+	return side.Open(subjects[0], subjects[1], folder)
 }
 
 // finish prints and writes the report.

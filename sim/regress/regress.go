@@ -15,9 +15,15 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/sim/regress/conf"
 )
+
+// ConfigMap is the name of the controller's ConfigMap in a cluster, unless a flag names another one. It
+// is that of ingress-nginx's own manifests.
+var ConfigMap = types.NamespacedName{Namespace: "ingress-nginx", Name: "ingress-nginx-controller"}
 
 // Cluster is a cluster of the corpus. NewCluster makes one.
 type Cluster struct {

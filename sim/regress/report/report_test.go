@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -82,13 +81,5 @@ func TestHeadlines(t *testing.T) {
 		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "1 cluster: 1 byte-equal") {
 			t.Errorf("%s: %s", outcome, out.String())
 		}
-	}
-}
-
-func TestChangedFiles(t *testing.T) {
-	base := map[string]string{"a.lua": "1", "b.lua": "1", "c.lua": "1", "spec/a.lua": "1", "x.go": "1"}
-	head := map[string]string{"a.lua": "1", "b.lua": "2", "d.lua": "1", "x.go": "2"}
-	if got, want := report.ChangedFiles(base, head, ".lua"), []string{"b.lua", "c.lua", "d.lua"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -1,11 +1,13 @@
-package main
+// Package clusterfiles reads the clusters of a comparison from files, of manifests or of behaviour cases, and
+// generates those that are compared if none is named. Its one rule: it tells what is in the files, and
+// which flags they need, and renders nothing.
+package clusterfiles
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,17 +22,16 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// defaultSizes are the numbers of ingresses of the generated clusters that are compared if no corpus is
-// named, and defaultSeed is their seed.
-var defaultSizes = []int{10, 100, 1000}
+// sizes are the numbers of ingresses of the generated clusters, and seed is their seed.
+var sizes = []int{10, 100, 1000}
 
-const defaultSeed = 1
+const seed = 1
 
-// generatedCorpus returns the corpus of windtunnel corpus make, and the flags that it needs.
-func generatedCorpus() (all []regress.Cluster, flags map[string]string, err error) {
+// Generated returns the corpus of windtunnel corpus make, and the flags that it needs.
+func Generated() (all []regress.Cluster, flags map[string]string, err error) {
 	flags = map[string]string{}
-	for _, size := range defaultSizes {
-		c := clusters.Generate(size, defaultSeed)
+	for _, size := range sizes {
+		c := clusters.Generate(size, seed)
 		text, err := c.Manifests()
 		if err != nil {
 			return nil, nil, err
@@ -55,16 +56,17 @@ func addFlags(all map[string]string, flags []string) error {
 	return nil
 }
 
-// readCorpus reads the clusters of a corpus: each file of manifests, and each case, is one. It returns
-// the flags that their index names, too.
-func readCorpus(paths []string) (all []regress.Cluster, flags map[string]string, err error) {
+// Read reads the clusters of a corpus: each file of manifests, and each case, is one. It returns the
+// flags that their index names, too. known are the names that cases may use. An error names each file
+// that is wrong, and its line.
+func Read(paths []string, known behave.Known) (all []regress.Cluster, flags map[string]string, err error) {
 	flags = map[string]string{}
 	for _, path := range paths {
 		if err := readFlags(flags, path); err != nil {
 			return nil, nil, err
 		}
 	}
-	all, err = readClusters(paths)
+	all, err = readClusters(paths, known)
 	return all, flags, err
 }
 
@@ -96,7 +98,7 @@ func readFlags(flags map[string]string, path string) error {
 	return nil
 }
 
-func readClusters(paths []string) ([]regress.Cluster, error) {
+func readClusters(paths []string, known behave.Known) ([]regress.Cluster, error) {
 	var all []regress.Cluster
 	var wrong []error
 	for _, path := range paths {
@@ -106,7 +108,7 @@ func readClusters(paths []string) ([]regress.Cluster, error) {
 		}
 		files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == clusters.IndexFile })
 		for _, file := range files {
-			c, err := readRegressCluster(file)
+			c, err := readCluster(file, known)
 			if err != nil {
 				wrong = append(wrong, err)
 				continue
@@ -130,14 +132,14 @@ func distinct(all []regress.Cluster) []regress.Cluster {
 	})
 }
 
-func readRegressCluster(file string) (regress.Cluster, error) {
+func readCluster(file string, known behave.Known) (regress.Cluster, error) {
 	text, err := readfile.Read(file, manifest.Largest)
 	if err != nil {
 		return regress.Cluster{}, fmt.Errorf("reading the corpus: %w", err)
 	}
 	name := strings.TrimSuffix(file, filepath.Ext(file))
 	if isCase(text) {
-		c, err := behave.Load(file, knownCaseNames())
+		c, err := behave.Load(file, known)
 		if err != nil {
 			return regress.Cluster{}, err
 		}
@@ -154,42 +156,4 @@ func isCase(text []byte) bool {
 	var head struct{ APIVersion, Kind string }
 	first, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("---\n")), []byte("\n---"))
 	return yaml.Unmarshal(first, &head) == nil && head.APIVersion == behave.APIVersion && head.Kind == behave.Kind
-}
-
-// clusterOfCase returns the manifests of a case: the first version of each object, its ConfigMap, and
-// a service for each of its pods.
-func clusterOfCase(c *behave.Case) ([]byte, error) {
-	seen := map[string]bool{}
-	var objects []any
-	for _, m := range c.Manifests {
-		if !seen[m.Identity()] {
-			seen[m.Identity()] = true
-			objects = append(objects, m.Object.Object)
-			seen["Service/"+m.Object.GetName()] = seen["Service/"+m.Object.GetName()] || m.Object.GetKind() == "Service"
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Pods)) {
-		if !seen["Service/"+name] {
-			objects = append(objects, map[string]any{
-				"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": name},
-				"spec": map[string]any{"ports": []any{map[string]any{"port": 80}}},
-			})
-		}
-	}
-	if len(c.Config) > 0 {
-		objects = append(objects, map[string]any{
-			"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"namespace": defaultConfigMap.Namespace, "name": defaultConfigMap.Name}, "data": c.Config,
-		})
-	}
-	var text bytes.Buffer
-	for _, object := range objects {
-		document, err := yaml.Marshal(object)
-		if err != nil {
-			return nil, err
-		}
-		text.WriteString("---\n")
-		text.Write(document)
-	}
-	return text.Bytes(), nil
 }

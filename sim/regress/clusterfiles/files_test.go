@@ -1,0 +1,83 @@
+package clusterfiles_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/corpus/clusters"
+	"windtunnel.dev/sim/regress/clusterfiles"
+)
+
+// A case is a cluster with its ConfigMap and its services.
+func TestCasesAreClusters(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "topic", "gzip.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const text = `apiVersion: windtunnel.dev/v1
+kind: Case
+spec:
+  summary: answers are compressed
+  covers: [config/use-gzip]
+  config: {use-gzip: "true"}
+  pods: {web: {}}
+  steps:
+  - request: GET http://gzip.example/
+    expect: {status: 200}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web}
+spec:
+  rules:
+  - host: gzip.example
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := clusterfiles.Read([]string{file, filepath.Dir(file)}, behave.Known{Config: []string{"use-gzip"}})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d clusters, %v; want one for a file that is named twice", len(all), err)
+	}
+	source, err := all[0].Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(source.Ingresses()) != 1 || len(source.Services()) != 1 || len(source.ConfigMaps()) != 1 || source.ConfigMaps()[0].Data["use-gzip"] != "true" {
+		t.Errorf("%v %v %v", source.Ingresses(), source.Services(), source.ConfigMaps())
+	}
+}
+
+// The flags in the index of a corpus are those of all its clusters; two that differ are an error.
+func TestFlagsOfACorpus(t *testing.T) {
+	folder := t.TempDir()
+	index := clusters.Index{Clusters: []clusters.Entry{
+		{Name: "one", Flags: []string{"--configmap=a/b", "--default-backend-service=a/c"}},
+		{Name: "two", Flags: []string{"--configmap=a/b"}},
+		{Name: "other", Flags: []string{"--configmap=a/other"}},
+	}}
+	data, err := index.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, clusters.IndexFile), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range index.Clusters {
+		if err := os.WriteFile(filepath.Join(folder, entry.File()), []byte("{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, flags, err := clusterfiles.Read([]string{filepath.Join(folder, "one.yaml"), filepath.Join(folder, "two.yaml")}, behave.Known{})
+	if want := map[string]string{"configmap": "a/b", "default-backend-service": "a/c"}; err != nil || len(all) != 2 || !maps.Equal(flags, want) {
+		t.Errorf("%d clusters, flags %q, %v; want %q", len(all), flags, err, want)
+	}
+	if _, _, err := clusterfiles.Read([]string{folder}, behave.Known{}); err == nil || !strings.Contains(err.Error(), "--configmap=a/b and --configmap=a/other") {
+		t.Errorf("flags that differ: %v", err)
+	}
+}
