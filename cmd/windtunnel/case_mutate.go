@@ -200,8 +200,8 @@ func (o caseMutateOptions) hunted(cases []*behave.Case) (hunt.Options, error) {
 	if in.Lua, err = readfile.Tree(code); err != nil {
 		return in, err
 	}
-	in.Mutants = slices.Concat(mutate.OfTemplate(in.Template), mutate.OfLua(ownLua(in.Lua)), mutate.OfSettings(cases))
-	in.Mutants = slices.DeleteFunc(in.Mutants, func(m mutate.Mutant) bool {
+	in.All = slices.Concat(mutate.OfTemplate(in.Template), mutate.OfLua(ownLua(in.Lua)), mutate.OfSettings(cases))
+	in.Mutants = slices.DeleteFunc(slices.Clone(in.All), func(m mutate.Mutant) bool {
 		return len(o.kinds) > 0 && !slices.Contains(o.kinds, string(m.Kind)) || !strings.Contains(m.Name, o.only)
 	})
 	random := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // an order that can be repeated

@@ -27,6 +27,8 @@ type Options struct {
 	Template, Lua map[string]string
 	// Mutants are tried in this order.
 	Mutants []mutate.Mutant
+	// All are all mutants of lines. Results of an earlier hunt about other lines are dropped.
+	All []mutate.Mutant
 	// Workers is how many controllers run at the same time.
 	Workers int
 	// WakeIdle says that cases that kill no mutant are run with mutants that other cases killed.
@@ -73,7 +75,7 @@ func Do(ctx context.Context, o Options) (Outcome, error) {
 	}
 	found := h.outcome()
 	found.Known = known
-	h.state.compact()
+	h.state.compact(o.All)
 	return found, h.state.err()
 }
 
@@ -131,7 +133,8 @@ func (h *hunt) begin(ctx context.Context) error {
 	return nil
 }
 
-// recall takes over the results of an earlier hunt, and returns their number.
+// recall takes over the results of an earlier hunt, and returns their number. It leaves out survivors
+// that more cases reached then than now: some of the cases that were run do not reach the line.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
@@ -140,6 +143,9 @@ func (h *hunt) recall() int {
 			if reached := len(h.reaching(m)); r.Outcome == mutate.Unreached && reached > 0 {
 				continue
 			} else if r.File != "" {
+				if r.Outcome == mutate.Survived && r.Reached > reached {
+					continue
+				}
 				r.Reached = reached
 			}
 			h.note(r)

@@ -136,7 +136,10 @@ func TestStateIsRead(t *testing.T) {
 	}
 	s.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived})
 	before := s.results()
-	s.compact()
+	gone := h.Mutants[1]
+	gone.Name = "template/a.tmpl:9/delete"
+	s.keep(mutate.Result{Mutant: gone, Outcome: mutate.Killed})
+	s.compact(h.Mutants)
 	if s.close(); s.err() != nil {
 		t.Error(s.err())
 	}
@@ -145,6 +148,29 @@ func TestStateIsRead(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(s.dir, resultsFile)); err != nil || strings.Count(string(text), "\n") != 2 {
 		t.Errorf("compact leaves %q, %v", text, err)
+	}
+}
+
+// A mutant that survived cases that do not reach it is tried again.
+func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
+	h := newHunt(t)
+	h.Log = t.Logf
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.state.close()
+	h.state.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Survived, Reached: 3, Ran: 2}) // two cases reach it
+	h.state.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived, Reached: 1, Ran: 1})
+	h.state.keep(mutate.Result{Mutant: h.Mutants[2], Outcome: mutate.Killed, Reached: 3, Ran: 2})
+	if known := h.recall(); known != 2 {
+		t.Errorf("%d results are recalled, want 2", known)
+	}
+	if _, ok := h.result(h.Mutants[0]); ok {
+		t.Error("a survivor of other cases is recalled")
+	}
+	if left := h.survivors(mutate.Template); len(left) != 1 || left[0].Name != h.Mutants[1].Name {
+		t.Errorf("left to try are %v, want the mutant that a new case reaches", names(left))
 	}
 }
 

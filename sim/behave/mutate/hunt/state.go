@@ -101,9 +101,17 @@ func (s *state) results() map[string]mutate.Result {
 	return all
 }
 
-// compact rewrites the results, one line for each mutant, in the order of their names.
-func (s *state) compact() {
+// compact rewrites the results, one line for each mutant, in the order of their names. It drops those
+// about lines that differ from the ones of these mutants.
+func (s *state) compact(mutants []mutate.Mutant) {
+	lines := map[string]mutate.Mutant{}
+	for _, m := range mutants {
+		lines[m.Name] = m
+	}
 	all := s.results()
+	maps.DeleteFunc(all, func(name string, r mutate.Result) bool {
+		return r.File != "" && (r.Was != lines[name].Was || r.Now != lines[name].Now)
+	})
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
