@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +28,7 @@ const matrixFile = "results/case-matrix/changes.json"
 type covered struct {
 	cases  map[string][]*behave.Case // by what they cover: annotation/rewrite-target
 	named  map[string]*behave.Case   // by name
-	bad    map[string][]*behave.Case // those that set an invalid value of it
+	shown  map[string][]*behave.Case // by what they cover, with its suffix
 	matrix map[string]report.Change
 }
 
@@ -42,7 +43,7 @@ func readCovered(t *testing.T) covered {
 
 var readOnce = sync.OnceValues(func() (covered, error) {
 	all := covered{
-		cases: map[string][]*behave.Case{}, named: map[string]*behave.Case{}, bad: map[string][]*behave.Case{},
+		cases: map[string][]*behave.Case{}, named: map[string]*behave.Case{}, shown: map[string][]*behave.Case{},
 		matrix: map[string]report.Change{},
 	}
 	files, err := filepath.Glob("../cases/*/*.yaml")
@@ -56,10 +57,9 @@ var readOnce = sync.OnceValues(func() (covered, error) {
 		}
 		all.named[c.Name] = c
 		for _, name := range c.Covers {
-			if bad, ok := strings.CutSuffix(name, behave.BadSuffix); ok {
-				all.bad[bad] = append(all.bad[bad], c)
-			}
-			name = behave.Setting(name)
+			all.shown[name] = append(all.shown[name], c)
+		}
+		for _, name := range c.Settings() {
 			all.cases[name] = append(all.cases[name], c)
 		}
 	}
@@ -112,10 +112,57 @@ func (c covered) links(names ...string) string {
 // badValues leads to the cases with an invalid value of a setting.
 func (c covered) badValues(name string) string {
 	var all []string
-	for _, c := range c.bad[name] {
+	for _, c := range c.shown[name+behave.BadSuffix] {
 		all = append(all, fmt.Sprintf("[%s](%s)", strings.TrimPrefix(path.Base(c.Name), "config-"), filepath.ToSlash(c.File)))
 	}
 	return strings.Join(all, ", ")
+}
+
+// aspect is what a case shows of a setting, and the suffix of covers that says so.
+type aspect struct{ suffix, name string }
+
+var shownAspects = []aspect{
+	{"", "effect"}, {behave.DefaultSuffix, "default"}, {behave.EdgeSuffix, "edge values"}, {behave.BadSuffix, "invalid values"}, {behave.ScopeSuffix, "scope"},
+}
+
+// counts returns a table of the settings of a kind: how many cases show each aspect.
+func (c covered) counts(kind string) string {
+	var table strings.Builder
+	fmt.Fprintf(&table, "\n| %s |", kind)
+	for _, a := range shownAspects {
+		fmt.Fprintf(&table, " %s |", a.name)
+	}
+	table.WriteString("\n|---|" + strings.Repeat("---:|", len(shownAspects)) + "\n")
+	for _, setting := range slices.Sorted(maps.Keys(c.cases)) {
+		name, ok := strings.CutPrefix(setting, kind+"/")
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(&table, "| [%s](#%s) |", name, anchor(setting))
+		for _, a := range shownAspects {
+			count := ""
+			if cases := c.shown[setting+a.suffix]; len(cases) > 0 {
+				count = strconv.Itoa(len(cases))
+			}
+			fmt.Fprintf(&table, " %s |", count)
+		}
+		table.WriteString("\n")
+	}
+	return table.String()
+}
+
+// aspects returns what a case shows of a setting besides its effect, in parentheses.
+func (c covered) aspects(one *behave.Case, setting string) string {
+	var names []string
+	for _, a := range shownAspects {
+		if a.suffix != "" && slices.Contains(one.Covers, setting+a.suffix) {
+			names = append(names, a.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // title and anchor are the heading of annotation/affinity and the fragment that leads to it.
@@ -194,17 +241,21 @@ func TestCoveredPage(t *testing.T) {
 
 The [behaviour cases](cases.md) of each [annotation](annotations.md), [ConfigMap key](configmap.md)
 and [flag](flags.md), and how a change took effect in their last
-[live run](results/case-matrix/report.md).
+[live run](results/case-matrix/report.md). The tables count the cases by [what they
+show](cases.md#suffixes-of-covers).
 
 *A test writes this page from the cases.*
 `)
+	for _, kind := range []string{"annotation", "config", "flag"} {
+		page.WriteString(all.counts(kind))
+	}
 	for _, name := range slices.Sorted(maps.Keys(all.cases)) {
 		fmt.Fprintf(&page, "\n## %s\n\n", title(name))
 		if how := all.how(name); how != "" {
 			fmt.Fprintf(&page, "Changed live in %s: %s.\n\n", plural.Of(all.matrix[name].Cases, "case"), how)
 		}
 		for _, c := range all.cases[name] {
-			fmt.Fprintf(&page, "* [%s](%s): %s\n", c.Name, filepath.ToSlash(c.File), cell(c.Summary))
+			fmt.Fprintf(&page, "* [%s](%s)%s: %s\n", c.Name, filepath.ToSlash(c.File), all.aspects(c, name), cell(c.Summary))
 		}
 	}
 	golden.Check(t, "covered.md", []byte(page.String()))

@@ -75,21 +75,33 @@ var unseen = map[string]string{
 // missing lists what clients can feel and no case shows yet. It may only shrink.
 var missing []string
 
+// neverInvalid lists annotations and ConfigMap keys of which no case has an invalid value, with the
+// reason. Names are those of covers, or patterns of path.Match for them.
+var neverInvalid = map[string]string{}
+
 // Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
+// Every annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not.
 func TestCasesCoverAllSettings(t *testing.T) {
 	cases, err := loadCases([]string{caseFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shownBy := map[string]string{}
+	shownBy, badBy := map[string]string{}, map[string]string{}
 	for _, c := range cases {
-		for _, name := range c.Covers {
-			if name == behave.Setting(name) { // neither the default nor an invalid value
+		for _, covers := range c.Covers {
+			switch name := behave.Setting(covers); covers {
+			case name, name + behave.EdgeSuffix, name + behave.ScopeSuffix:
 				shownBy[name] = c.File
+			case name + behave.BadSuffix:
+				badBy[name] = c.File
 			}
 		}
 	}
-	for _, problem := range coverageProblems(settings(knownCaseNames()), shownBy, unseen, missing) {
+	all := settings(knownCaseNames())
+	for _, problem := range coverageProblems(all, shownBy, unseen, missing) {
+		t.Error(problem)
+	}
+	for _, problem := range invalidProblems(all, badBy, unseen, neverInvalid) {
 		t.Error(problem)
 	}
 }
@@ -145,6 +157,63 @@ func coverageProblems(settings []string, shownBy, unseen map[string]string, miss
 		}
 	}
 	return problems
+}
+
+// invalidProblems returns what is wrong with the cases of invalid values: an annotation or ConfigMap
+// key that has none, and a row of never that is stale. badBy has the file of a case for each setting
+// that has one. Settings in unseen need none.
+func invalidProblems(settings []string, badBy, unseen, never map[string]string) []string {
+	var problems []string
+	excused := func(rows map[string]string, setting string) bool {
+		for pattern := range rows {
+			if ok, _ := path.Match(pattern, setting); ok {
+				return true
+			}
+		}
+		return false
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(never)) {
+		matches := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { ok, _ := path.Match(pattern, s); return !ok })
+		if len(matches) == 0 {
+			problems = append(problems, fmt.Sprintf("neverInvalid: there is no %s; %s", pattern, suggest.DidYouMean(pattern, settings)))
+		}
+		for _, setting := range matches {
+			if file := badBy[setting]; file != "" {
+				problems = append(problems, fmt.Sprintf("neverInvalid: %s shows an invalid value of %s, which matches %s: remove the row", file, setting, pattern))
+			}
+		}
+	}
+	for _, setting := range settings {
+		if strings.HasPrefix(setting, "flag/") || badBy[setting] != "" || excused(unseen, setting) || excused(never, setting) {
+			continue
+		}
+		problems = append(problems, fmt.Sprintf("no case has an invalid value of %s: write one with %s in covers (docs/cases.md), or say in neverInvalid why there is none", setting, setting+behave.BadSuffix))
+	}
+	return problems
+}
+
+func TestInvalidProblems(t *testing.T) {
+	all := []string{"annotation/a", "annotation/b", "config/k", "config/l", "flag/f"}
+	for name, c := range map[string]struct {
+		bad, never string
+		want       []string
+	}{
+		"complete":       {bad: "annotation/a config/k", never: "annotation/b"},
+		"without a case": {bad: "annotation/a", never: "annotation/b", want: []string{"no case has an invalid value of config/k"}},
+		"row has a case": {bad: "annotation/a annotation/b config/k", never: "annotation/b", want: []string{"a.yaml shows an invalid value of annotation/b"}},
+		"unknown row":    {bad: "annotation/a annotation/b config/k", never: "annotation/bb", want: []string{"there is no annotation/bb"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			badBy := map[string]string{}
+			for setting := range strings.FieldsSeq(c.bad) {
+				badBy[setting] = "a.yaml"
+			}
+			got := invalidProblems(all, badBy, map[string]string{"config/l": "why"}, map[string]string{c.never: "why"})
+			if !slices.EqualFunc(got, c.want, strings.Contains) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
 }
 
 func TestCoverageProblems(t *testing.T) {

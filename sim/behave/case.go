@@ -4,7 +4,6 @@
 package behave
 
 import (
-	"strings"
 	"time"
 
 	"windtunnel.dev/sim/specfile"
@@ -22,16 +21,9 @@ const (
 	Default           = "default"    // as a certificate: the controller's own
 	NoSecret          = "-"          // as the namespace of a certificate: no Secret
 	NoSNI             = "-"          // as a server name: none
-	DefaultSuffix     = "=default"   // in covers: the case shows the default of an annotation, key or flag that it does not set
-	BadSuffix         = "=bad"       // in covers: the case sets an invalid value, which has the same effect as none
 	DifferencesPrefix = "compat.md#" // in differs: before the name of a row
 	FieldPrefix       = "field/"     // in about: before the name of a field of ingresses
 )
-
-// Setting returns the annotation, ConfigMap key or flag of an item of covers, without its suffix.
-func Setting(covers string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(covers, DefaultSuffix), BadSuffix)
-}
 
 // Ignored, before the name of a ConfigMap key, makes a key that no controller reads. A run reads logs
 // where the key without it says. Case files cannot have it: it shows what happens if a controller
@@ -56,7 +48,7 @@ type Case struct {
 type Spec struct {
 	// One sentence: what the controller does.
 	Summary string `yaml:"summary" jsonschema:"required"`
-	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. The suffix =default marks one that the case does not set, because it shows the default; =bad marks one with an invalid value, which has the same effect as none.
+	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. The suffix =default marks one that the case does not set, because it shows the default; =bad one with an invalid value; =edge one with a value at an edge of the valid ones, such as the smallest, or with an unusual spelling; =scope one of which the case shows what else it applies to: other paths, other ingresses of the host, aliases.
 	Covers []string `yaml:"covers,omitempty"`
 	// Those annotations in covers that make the controller reject the ingress. Set on a running controller, they change nothing, because the earlier version of the ingress stays.
 	Earlier []string `yaml:"earlier,omitempty"`

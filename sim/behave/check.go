@@ -165,14 +165,12 @@ func (c *checker) knownKey(kind, key string, known []string, mend string, at spe
 
 // covers checks that what the case is about exists, and that the case uses it.
 func (c *checker) covers() {
-	seen := map[string]bool{}
 	for i, text := range c.Covers {
 		path := []any{"spec", "covers", i}
 		subject, isDefault := Setting(text), strings.HasSuffix(text, DefaultSuffix)
-		if seen[subject] {
-			c.addProblem(subject+" is covered twice", "remove one of the two", path...)
+		if slices.Contains(c.Covers[:i], text) {
+			c.addProblem(text+" is covered twice", "remove one of the two", path...)
 		}
-		seen[subject] = true
 		used, where, ok := c.subject("covers", subject, path)
 		switch {
 		case !ok:
@@ -231,7 +229,7 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 // earlier checks that what makes the controller reject an ingress is among what the case covers.
 func (c *checker) earlier() {
 	for i, text := range c.Earlier {
-		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Covers, text) {
+		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Settings(), text) {
 			c.addProblem("earlier: "+text+" is no annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
 		}
 	}

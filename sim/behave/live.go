@@ -58,9 +58,9 @@ const (
 // cannot change are Skipped, with the reason.
 func (c *Case) LiveChanges() []LiveChange {
 	var all []LiveChange
-	for _, covers := range c.Covers {
-		change := LiveChange{Covers: Setting(covers), Earlier: slices.Contains(c.Earlier, covers)}
-		if change.Reason = c.fixed(covers); change.Reason != "" {
+	for _, setting := range c.Settings() {
+		change := LiveChange{Covers: setting, Earlier: slices.Contains(c.Earlier, setting)}
+		if change.Reason = c.fixed(setting); change.Reason != "" {
 			change.Outcome = Skipped
 		}
 		all = append(all, change)
@@ -94,12 +94,12 @@ func ConcludeLive(c *Case, changes []LiveChange, failures []Failure, bundled boo
 // severity orders the outcomes of live changes: that of a case is the most severe one.
 func severity(o Outcome) int { return slices.Index([]Outcome{Skipped, Passed, Void, Failed}, o) }
 
-// fixed returns why a live run cannot change what a case covers, or "".
-func (c *Case) fixed(covers string) string {
-	if strings.HasSuffix(covers, DefaultSuffix) {
+// fixed returns why a live run cannot change a setting that the case covers, or "".
+func (c *Case) fixed(setting string) string {
+	if slices.Contains(c.Covers, setting+DefaultSuffix) {
 		return "the case shows a default"
 	}
-	if strings.HasSuffix(covers, BadSuffix) {
+	if c.onlyBad(setting) && strings.HasPrefix(setting, coversConfig+"/") {
 		return "the invalid value has the same effect as none"
 	}
 	if len(c.beforeChange()) == 0 {
@@ -108,7 +108,7 @@ func (c *Case) fixed(covers string) string {
 	if slices.ContainsFunc(c.beforeChange(), func(s Step) bool { return s.Background }) {
 		return "a request is answered while other steps run"
 	}
-	switch kind, name, _ := strings.Cut(covers, "/"); kind {
+	switch kind, name, _ := strings.Cut(setting, "/"); kind {
 	case coversFlag:
 		return "a flag takes effect at the start of the controller"
 	case coversAnnotation:

@@ -60,10 +60,7 @@ type Case struct {
 func Of(run Run, cases []*behave.Case, results []behave.Result) Document {
 	d := Document{Schema: Schema, Run: run, Outcomes: Counts{}, Cases: []Case{}}
 	for i, c := range cases {
-		one := Case{Result: results[i], Topic: Topic(c.Name), Summary: c.Summary, Covers: []string{}}
-		for _, text := range c.Covers {
-			one.Covers = append(one.Covers, behave.Setting(text))
-		}
+		one := Case{Result: results[i], Topic: Topic(c.Name), Summary: c.Summary, Covers: append([]string{}, c.Settings()...)}
 		d.Outcomes[one.Outcome]++
 		d.Cases = append(d.Cases, one)
 	}
