@@ -77,7 +77,23 @@ var missing []string
 
 // neverInvalid lists annotations and ConfigMap keys of which no case has an invalid value, with the
 // reason. Names are those of covers, or patterns of path.Match for them.
-var neverInvalid = map[string]string{}
+var neverInvalid = map[string]string{
+	"annotation/*-snippet":                   "any text is valid; what nginx rejects goes into quarantine (docs/quarantine.md)",
+	"config/*-snippet":                       "any text is valid; what nginx rejects goes into quarantine (docs/quarantine.md)",
+	"config/annotation-value-word-blocklist": "any word is valid",
+	"config/app-root":                        "the controller never reads it",
+	"config/datadog-*":                       "ingress-nginx 1.10 removed it: no value has an effect",
+	"config/jaeger-*":                        "ingress-nginx 1.10 removed it: no value has an effect",
+	"config/no-auth-locations":               "any text is a prefix; one that is no path is the prefix of no path",
+	"config/no-tls-redirect-locations":       "any text is a prefix; one that is no path is the prefix of no path",
+	"config/opentelemetry-operation-name":    "only spans have it, and no client sees them",
+	"config/otel-sampler":                    "only the module of OpenTelemetry reads it, from a file of its own",
+	"config/otel-service-name":               "only spans have it, and no client sees them",
+	"config/otlp-collector-host":             "only the module of OpenTelemetry reads it, from a file of its own",
+	"config/syslog-port":                     "the default, 514, is a port that only root may listen on",
+	"config/upstream-hash-by*":               "the controller never reads it",
+	"config/zipkin-*":                        "ingress-nginx 1.10 removed it: no value has an effect",
+}
 
 // Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
 // Every annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not.

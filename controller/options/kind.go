@@ -157,14 +157,16 @@ func typeName(field reflect.StructField) string {
 }
 
 // parse parses a value of the key's type. If a list has bad items, it returns the good items and an
-// error.
+// error. As in ingress-nginx, which decodes the ConfigMap weakly (WeaklyTypedInput of mapstructure),
+// an empty switch is false, an empty number is 0, and a number may have a prefix that tells its base:
+// 0x10 is 16, 010 is 8.
 func (k Key) parse(text string) (any, error) {
 	switch {
 	case k.Type == "bool":
-		value, err := strconv.ParseBool(text)
+		value, err := strconv.ParseBool(cmp.Or(text, "false"))
 		return value, because(err, "want true or false")
 	case k.Type == "number":
-		return k.number(text)
+		return k.number(text, 0)
 	case k.Type == "fraction":
 		return k.fraction(text)
 	case k.Type == "dicts":
@@ -177,20 +179,22 @@ func (k Key) parse(text string) (any, error) {
 	return text, k.check(text)
 }
 
-func (k Key) number(text string) (int, error) {
-	value, err := strconv.Atoi(text)
+// number parses a number of a base; 0: the base that its prefix tells (strconv.ParseInt).
+func (k Key) number(text string, base int) (int, error) {
+	parsed, err := strconv.ParseInt(cmp.Or(text, "0"), base, 64)
 	if err != nil {
 		return 0, errors.New("want a whole number")
 	}
+	value := int(parsed)
 	least, most := bound(k.tags.Get("min"), 0), bound(k.tags.Get("max"), 1<<31-1)
 	if value < least || value > most {
 		return 0, fmt.Errorf("want a number from %d to %d", least, most)
 	}
-	return value, k.check(text)
+	return value, k.check(strconv.Itoa(value))
 }
 
 func (k Key) fraction(text string) (float64, error) {
-	value, err := strconv.ParseFloat(text, 64)
+	value, err := strconv.ParseFloat(cmp.Or(text, "0"), 64)
 	most := bound(k.tags.Get("max"), 1)
 	if err != nil || !(value >= 0 && value <= float64(most)) { // NaN fails both comparisons
 		return 0, fmt.Errorf("want a number from 0 to %d", most)
@@ -202,7 +206,7 @@ func (k Key) numbers(text string) ([]int, error) {
 	items, bad := k.list(text)
 	var values []int
 	for _, item := range items {
-		value, err := k.number(item)
+		value, err := k.number(item, 10)
 		if err != nil {
 			bad = cmp.Or(bad, fmt.Errorf("%q: %w", item, err))
 			continue
