@@ -361,8 +361,16 @@ function _M.balance()
     return ngx.exit(NO_LIVE_PEER)
   end
 
-  -- Allow one more attempt each time; proxy_next_upstream_tries sets the limit.
-  set_more_tries(1)
+  -- Allow one more attempt each time, until proxy_next_upstream_tries limits them. Another call
+  -- would pass a negative number to nginx: it does not count attempts on kept connections, and then
+  -- the number of tries could go below 0, which means that they never end.
+  local ctx = ngx.ctx
+  if not ctx.tries_limited then
+    local _, limited = set_more_tries(1)
+    if limited then
+      ctx.tries_limited = true
+    end
+  end
 
   local ok, err = set_current_peer(peer)
   if not ok then
