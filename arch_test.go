@@ -93,6 +93,7 @@ var rules = []struct {
 	{"sim/kubeapi/internal/admission", []string{"os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "webhooks are asked about a write; who writes is its caller's business"},
 	{"sim/kubeapi/internal/cluster", []string{"os", "net/http", "sim/kubeapi/fault"}, "a write obeys the same rules over HTTP and from within the process"},
 	{"sim/regress", []string{"os", "os/exec", "net", "net/http", "controller/compile", "controller/render", "controller/nginx", "sim/driver", "sim/behave"}, "a side of a comparison is an interface, whoever renders"},
+	{"sim/regress/behaviour", []string{"os", "os/exec", "net", "net/http", "sim/driver", "sim/behave/run", "sim/regress/side"}, "who asks the cases is its caller's business"},
 	{"sim/regress/side", []string{"net", "net/http", "sim/behave", "sim/driver", "sim/corpus"}, "a side renders and tests, whatever clusters it gets"},
 	{"sim/regress/clusterfiles", []string{"net", "net/http", "controller/compile", "controller/render", "controller/nginx", "sim/driver", "sim/regress/side"}, "a cluster is what its file says, whoever renders it"},
 	{"sim/regress/revision", []string{"net", "net/http", "controller", "sim/scenario"}, "a repository has files, whatever they are for"},
@@ -150,6 +151,7 @@ var noClock = []string{
 
 // exceptions are packages below a layer to which its rules do not apply.
 var exceptions = map[string][]string{
+	"sim/regress/behaviour":    {"sim/regress"},        // it knows cases
 	"sim/regress/side":         {"sim", "sim/regress"}, // it is the bundled controller, without a cluster
 	"sim/regress/clusterfiles": {"sim/regress"},        // it reads files, so that sim/regress need not
 	"sim/regress/revision":     {"sim/regress"},        // likewise repositories

@@ -27,6 +27,7 @@ type regressOptions struct {
 	base, head string
 	corpus     []string
 	parts      []string
+	cases      []string
 	out        string
 	minimise   bool
 	expected   string
@@ -53,6 +54,10 @@ writes it, or a behaviour case. The configurations are compared as nginx reads t
 their order where nginx ignores it, and without comments and whitespace. nginx -t tests
 them. Each kind of difference is shown with the line of the template, the objects that are
 affected, and the smallest cluster that shows it.
+
+Then a controller of each side answers behaviour cases, on real nginx. If only templates
+differ, cases that both sides render alike are left out. Answers that differ twice are
+reported.
 With --out, the report is also written as regress.json, regress.md and index.html, and the
 smallest clusters as files.
 Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot be used, 3 some
@@ -65,7 +70,8 @@ tests could not be made, 130 interrupted.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: generated clusters of 10, 100 and 1,000 ingresses)")
-	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested (default: all)")
+	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour (default: all)")
+	flags.StringArrayVar(&o.cases, "cases", nil, "file or folder of behaviour cases; can be repeated (default: the folder "+caseFolder+", if it exists)")
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
 	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences (default: "+projectFile+" of the present folder, if it exists)")
@@ -96,13 +102,14 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err := os.Chmod(folder.Path, 0o755); err != nil { // nginx's workers do not run as root
 		return err
 	}
-	sides, err := o.sides(ctx, folder.Path, flags)
+	sides, subjects, err := o.sides(ctx, folder.Path, flags)
 	if err != nil {
 		return err
 	}
 	options := regress.Options{
 		Base: sides.Base, Head: sides.Head, SameProgram: sides.SameProgram,
 		Clusters: clusters, Parts: parts, Minimise: o.minimise, Today: time.Now(),
+		Behaviour: o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases")),
 	}
 	if options.Expected, err = o.expectations(); err != nil {
 		return err
@@ -147,7 +154,7 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 	var parts []regress.Part
 	for _, name := range o.parts {
 		if !slices.Contains(regress.Parts, regress.Part(name)) {
-			return nil, fmt.Errorf("--part %s: want rendered or tested", name)
+			return nil, fmt.Errorf("--part %s: want rendered, tested or behaviour", name)
 		}
 		parts = append(parts, regress.Part(name))
 	}
@@ -155,16 +162,15 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 }
 
 // sides opens both sides below a folder. A flag of the corpus applies to a side that does not set it.
-func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (side.Pair, error) {
-	var subjects [2]scenario.Subject
+func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (sides side.Pair, subjects [2]scenario.Subject, err error) {
 	for i, text := range []string{o.base, o.head} {
-		var err error
 		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
-			return side.Pair{}, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
+			return sides, subjects, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
 		}
 		subjects[i].Flags = scenario.Over(flags, subjects[i].Flags)
 	}
-	return side.Open(subjects[0], subjects[1], folder)
+	sides, err = side.Open(subjects[0], subjects[1], folder)
+	return sides, subjects, err
 }
 
 // finish prints and writes the report.

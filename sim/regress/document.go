@@ -27,6 +27,8 @@ type Report struct {
 	Kinds []Kind `json:"kinds"`
 	// Failures are the reasons why a side cannot serve a cluster.
 	Failures []Failure `json:"failures"`
+	// Behaviour is what the cases found; nil if the part did not run.
+	Behaviour *Behaviour `json:"behaviour,omitempty"`
 	// Untested says which tests could not be made, and why.
 	Untested []string `json:"untested,omitempty"`
 	// Notes are remarks about what the comparison does not show.
@@ -150,6 +152,16 @@ func (r *Report) outcome() Outcome {
 	for _, k := range r.Kinds {
 		if k.Expected == nil {
 			return Differs
+		}
+	}
+	if r.Behaviour != nil {
+		for _, a := range r.Behaviour.Answers {
+			if a.Expected == nil {
+				return Differs
+			}
+		}
+		if len(r.Behaviour.NotCompared) > 0 {
+			return Void
 		}
 	}
 	if len(r.Untested) > 0 {

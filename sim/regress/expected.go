@@ -60,8 +60,8 @@ func expectationOf(node *yaml.Node) (Expectation, error) {
 	}
 	e := Expectation{Change: conf.Change(fields["change"]), Directive: fields["directive"], Place: fields["place"], Reason: fields["reason"], Until: fields["until"], line: node.Line}
 	switch {
-	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved}, e.Change):
-		return e, fmt.Errorf("change %q: want gain, lose, change or move", e.Change)
+	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved, AnswerChange}, e.Change):
+		return e, fmt.Errorf("change %q: want gain, lose, change, move or answer", e.Change)
 	case e.Directive == "":
 		return e, errors.New("no directive: write one as the report shows it, such as proxy_buffering off, or only its name")
 	case e.Reason == "":
@@ -92,6 +92,16 @@ func (r *Report) expect(all []Expectation, today string) {
 			covered = true
 			if e.Until >= today {
 				k.Expected = &e
+			}
+		}
+		for i := range r.answers() {
+			a := &r.Behaviour.Answers[i]
+			if !e.coversAnswer(*a) {
+				continue
+			}
+			covered = true
+			if e.Until >= today {
+				a.Expected = &e
 			}
 		}
 		what := fmt.Sprintf("The expected difference in line %d (%s %s)", e.line, e.Change, e.Directive)

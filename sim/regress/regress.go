@@ -3,8 +3,8 @@
 // configurations, and the report. Its one rule: it knows a side only as an interface, and renders
 // nothing itself.
 //
-// The parts of a comparison are independent: what is rendered (rendered.go) and what nginx -t says
-// about it (tested.go). Another part gets a file of its own, a field in Report and a line in Run.
+// The parts of a comparison are independent: what is rendered (rendered.go), what nginx -t says
+// about it (tested.go), and what it answers (answers.go). Another part gets a file of its own, a field in Report and a line in Run.
 package regress
 
 import (
@@ -80,12 +80,13 @@ type Part string
 
 // The parts.
 const (
-	RenderedPart Part = "rendered" // the configurations as trees
-	TestedPart   Part = "tested"   // nginx -t
+	RenderedPart  Part = "rendered"  // the configurations as trees
+	TestedPart    Part = "tested"    // nginx -t
+	BehaviourPart Part = "behaviour" // answers to behaviour cases
 )
 
 // Parts lists all parts, in the order of reports.
-var Parts = []Part{RenderedPart, TestedPart}
+var Parts = []Part{RenderedPart, TestedPart, BehaviourPart}
 
 // Options describe a comparison.
 type Options struct {
@@ -95,6 +96,8 @@ type Options struct {
 	// SameProgram says that both sides run the same nginx with the same Lua code, so that equal
 	// configurations need one test only.
 	SameProgram bool
+	// Behaviour runs the part behaviour; nil: nothing is asked.
+	Behaviour func(ctx context.Context, progress func(stage string, done, of int)) (*Behaviour, error)
 	// Minimise looks for the smallest cluster that shows each kind of difference.
 	Minimise bool
 	// Expected are the differences that are wanted. Today decides which of them have expired.
@@ -124,6 +127,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err := r.minimiseAll(ctx, report); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.behave(ctx, report); err != nil {
+		return nil, err
 	}
 	report.expect(o.Expected, o.Today.Format(time.DateOnly))
 	report.Outcome = report.outcome()

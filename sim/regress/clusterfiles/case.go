@@ -11,9 +11,9 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// clusterOfCase returns the manifests of a case: the first version of each object, its ConfigMap, and
+// OfCase returns the manifests of a case: the first version of each object, its ConfigMap, and
 // a service for each of its pods.
-func clusterOfCase(c *behave.Case) ([]byte, error) {
+func OfCase(c *behave.Case) ([]byte, error) {
 	seen := map[string]bool{}
 	var objects []any
 	for _, m := range c.Manifests {

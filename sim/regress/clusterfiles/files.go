@@ -143,7 +143,7 @@ func readCluster(file string, known behave.Known) (regress.Cluster, error) {
 		if err != nil {
 			return regress.Cluster{}, err
 		}
-		if text, err = clusterOfCase(c); err != nil {
+		if text, err = OfCase(c); err != nil {
 			return regress.Cluster{}, fmt.Errorf("%s: %w", file, err)
 		}
 	}

@@ -42,6 +42,21 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		item(out, "Object", markdown.Text(f.Object))
 		fold(out, f.Minimal)
 	}
+	for i, line := range behaviourLines(r.Behaviour) {
+		if i == 0 {
+			fmt.Fprint(out, "\n## Behaviour\n\n")
+		}
+		fmt.Fprintf(out, "* %s\n", markdown.Text(line))
+	}
+	if r.Behaviour != nil {
+		for i, a := range r.Behaviour.Answers {
+			fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, markdown.Text(answerSentence(a)))
+			item(out, "Expected", markdown.Text(expected(a.Expected)))
+			item(out, "Step", markdown.Code(answerPlace(a)))
+			item(out, "About", markdown.Text(strings.Join(a.Causes, ", ")))
+			item(out, "Cases", markdown.Text(strings.Join(a.Cases, ", ")))
+		}
+	}
 	for i, text := range r.Untested {
 		if i == 0 {
 			fmt.Fprint(out, "\n## Not tested\n\n")

@@ -32,6 +32,21 @@ func Text(w io.Writer, r *regress.Report) error {
 		detail(out, "object", f.Object)
 		detail(out, "smallest", smallest(f.Minimal))
 	}
+	for i, line := range behaviourLines(r.Behaviour) {
+		if i == 0 {
+			fmt.Fprint(out, "\nBehaviour\n")
+		}
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+	if r.Behaviour != nil {
+		for i, a := range r.Behaviour.Answers {
+			fmt.Fprintf(out, "\n%3d. %s\n", i+1, answerSentence(a))
+			detail(out, "expected", expected(a.Expected))
+			detail(out, "step", answerPlace(a))
+			detail(out, "about", strings.Join(a.Causes, ", "))
+			detail(out, "cases", strings.Join(a.Cases, ", "))
+		}
+	}
 	for i, text := range r.Untested {
 		if i == 0 {
 			fmt.Fprint(out, "\nNot tested\n")

@@ -35,6 +35,9 @@ func headline(r *regress.Report) string {
 	if failures > 0 {
 		found = append(found, plural.Of(failures, "reason")+" why only one side fails")
 	}
+	if r.Behaviour != nil && len(r.Behaviour.Answers) > 0 {
+		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers")
+	}
 	return "The sides differ: " + strings.Join(found, ", ") + "."
 }
 

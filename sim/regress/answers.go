@@ -1,0 +1,85 @@
+package regress
+
+import "context"
+
+// Behaviour is what the behaviour cases found.
+type Behaviour struct {
+	// Cases counts the cases that both sides answered.
+	Cases int `json:"cases"`
+	// LeftOut counts the cases that were not asked, because both sides render the same for them.
+	LeftOut int `json:"leftOut,omitempty"`
+	// Skipped says why no case was asked.
+	Skipped string `json:"skipped,omitempty"`
+	// Answers are the kinds of answers that differ, in the order of what a client feels.
+	Answers []Answer `json:"answers"`
+	// Unstable counts the steps that differed once, but not when they were asked again.
+	Unstable int `json:"unstable,omitempty"`
+	// BothFail are the cases that fail on both sides in the same way, which is no difference.
+	BothFail []string `json:"bothFail,omitempty"`
+	// NotCompared says which cases have no answers of a side, and why.
+	NotCompared []string `json:"notCompared,omitempty"`
+}
+
+// Answer is a kind of difference between answers.
+type Answer struct {
+	// Effect is what a client feels, such as: another status.
+	Effect string `json:"effect"`
+	// Steps counts the steps of cases that differ in this way.
+	Steps int `json:"steps"`
+	// Case, Place and Request are the first of them; Cases are all cases.
+	Case    string   `json:"case"`
+	Place   string   `json:"place"` // file and line
+	Request string   `json:"request"`
+	Cases   []string `json:"cases"`
+	// Causes are the annotations and keys that the steps are about.
+	Causes []string `json:"causes,omitempty"`
+	Values []Value  `json:"values"`
+	// Expected is the declaration that the difference is wanted; it does not count for the outcome.
+	Expected *Expectation `json:"expected,omitempty"`
+}
+
+// Value is a part of an answer that differs.
+type Value struct {
+	What string `json:"what"` // such as status, or header Location
+	Base string `json:"base"`
+	Head string `json:"head"`
+}
+
+// behave runs the part with the cases.
+func (r *runner) behave(ctx context.Context, report *Report) (err error) {
+	if r.Behaviour == nil || !r.does(BehaviourPart) {
+		return nil
+	}
+	report.Behaviour, err = r.Behaviour(ctx, r.Progress)
+	return err
+}
+
+// AnswerChange is the value of Expectation.Change for answers that differ.
+const AnswerChange = "answer"
+
+// coversAnswer reports whether answers that differ are expected: each part of them that differs must
+// be the one that is declared, in the case that is declared.
+func (e Expectation) coversAnswer(a Answer) bool {
+	if e.Change != AnswerChange {
+		return false
+	}
+	for _, v := range a.Values {
+		if v.What != e.Directive {
+			return false
+		}
+	}
+	for _, name := range a.Cases {
+		if e.Place != "" && e.Place != name {
+			return false
+		}
+	}
+	return true
+}
+
+// answers returns the answers that differ.
+func (r *Report) answers() []Answer {
+	if r.Behaviour == nil {
+		return nil
+	}
+	return r.Behaviour.Answers
+}

@@ -1,0 +1,135 @@
+// Package behaviour compares what two sides answer to behaviour cases. Its one rule: it asks through a
+// function, and leaves it to package diff what a difference is.
+package behaviour
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/diff"
+	casereport "windtunnel.dev/sim/behave/report"
+	"windtunnel.dev/sim/regress"
+)
+
+// Ask runs cases on a side: regress.SideBase or regress.SideHead. done is called with each result.
+type Ask func(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error)
+
+// Compare asks both sides, and asks those cases again whose answers differ: what differs only once is
+// no difference, but is counted.
+func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(stage string, done, of int)) (*regress.Behaviour, error) {
+	first, base, head, err := once(ctx, "", cases, ask, progress)
+	if err != nil {
+		return nil, err
+	}
+	b := &regress.Behaviour{Cases: first.Cases, Answers: []regress.Answer{}, BothFail: bothFail(base, head, first)}
+	b.NotCompared = notCompared(first, base, head)
+	again := differing(cases, first)
+	if len(again) == 0 {
+		return b, nil
+	}
+	second, base, head, err := once(ctx, ", again", again, ask, progress)
+	if err != nil {
+		return nil, err
+	}
+	b.NotCompared = append(b.NotCompared, notCompared(second, base, head)...)
+	stable := slices.DeleteFunc(slices.Clone(second.Differences), func(d diff.Difference) bool { return !contains(first.Differences, d) })
+	b.Unstable = len(first.Differences) - len(stable)
+	b.Answers = append(b.Answers, answers(stable)...)
+	return b, nil
+}
+
+// once asks each side once.
+func once(ctx context.Context, suffix string, cases []*behave.Case, ask Ask, progress func(string, int, int)) (d diff.Document, base, head casereport.Document, err error) {
+	for _, side := range []struct {
+		name string
+		to   *casereport.Document
+	}{{regress.SideBase, &base}, {regress.SideHead, &head}} {
+		done := 0
+		*side.to, err = ask(ctx, side.name, cases, func(behave.Result) {
+			done++
+			progress("cases on "+side.name+suffix, done, len(cases))
+		})
+		if err != nil {
+			return d, base, head, fmt.Errorf("asking the cases of %s: %w", side.name, err)
+		}
+	}
+	return diff.Of(base, head), base, head, nil
+}
+
+// contains reports whether a step differed before, in the same parts of its answer.
+func contains(before []diff.Difference, d diff.Difference) bool {
+	return slices.ContainsFunc(before, func(b diff.Difference) bool {
+		return b.Case == d.Case && b.Line == d.Line && b.Step == d.Step &&
+			slices.EqualFunc(b.Values, d.Values, func(a, b diff.Value) bool { return a.What == b.What })
+	})
+}
+
+func differing(cases []*behave.Case, d diff.Document) []*behave.Case {
+	var all []*behave.Case
+	for _, c := range cases {
+		if slices.ContainsFunc(d.Differences, func(one diff.Difference) bool { return one.Case == c.Name }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// bothFail returns the cases that fail on both sides without a difference.
+func bothFail(base, head casereport.Document, d diff.Document) []string {
+	failed := map[string]bool{}
+	for _, c := range base.Cases {
+		failed[c.Case] = c.Outcome == behave.Failed
+	}
+	var all []string
+	for _, c := range head.Cases {
+		differs := slices.ContainsFunc(d.Differences, func(one diff.Difference) bool { return one.Case == c.Case })
+		if c.Outcome == behave.Failed && failed[c.Case] && !differs {
+			all = append(all, c.Case)
+		}
+	}
+	return all
+}
+
+// notCompared returns the cases without answers, but for those that both sides skip.
+func notCompared(d diff.Document, base, head casereport.Document) []string {
+	skipped := map[string]int{}
+	for _, side := range []casereport.Document{base, head} {
+		for _, c := range side.Cases {
+			if c.Outcome == behave.Skipped {
+				skipped[c.Case]++
+			}
+		}
+	}
+	var all []string
+	for _, one := range d.NotCompared {
+		if skipped[one.Case] < 2 {
+			all = append(all, one.Case+": "+one.Why+" (A is base, B is head)")
+		}
+	}
+	return all
+}
+
+// answers groups differences that are alike.
+func answers(all []diff.Difference) []regress.Answer {
+	var found []regress.Answer
+	for _, group := range diff.Groups(all) {
+		for _, alike := range group.Alike {
+			a := regress.Answer{
+				Effect: group.Effect.Title(), Steps: 1 + len(alike.Others), Case: alike.Case,
+				Place: fmt.Sprintf("%s:%d", alike.File, alike.Line), Request: alike.Step, Causes: alike.Causes, Cases: []string{alike.Case},
+			}
+			for _, v := range alike.Values {
+				a.Values = append(a.Values, regress.Value{What: v.What, Base: v.A, Head: v.B})
+			}
+			for _, other := range alike.Others {
+				if !slices.Contains(a.Cases, other.Case) {
+					a.Cases = append(a.Cases, other.Case)
+				}
+			}
+			found = append(found, a)
+		}
+	}
+	return found
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/regress"
+)
+
+// behaviourLines says what the cases found, a line for each fact.
+func behaviourLines(b *regress.Behaviour) []string {
+	if b == nil {
+		return nil
+	}
+	if b.Skipped != "" {
+		return []string{b.Skipped}
+	}
+	all := []string{fmt.Sprintf("%s compared, %d left out because both sides render the same for them; each case with a difference was asked twice on both sides", plural.Of(b.Cases, "case"), b.LeftOut)}
+	if b.Unstable > 0 {
+		all = append(all, plural.Of(b.Unstable, "step")+" differed only once, which is no difference")
+	}
+	if len(b.BothFail) > 0 {
+		all = append(all, "fail on both sides in the same way: "+strings.Join(b.BothFail, ", "))
+	}
+	for _, text := range b.NotCompared {
+		all = append(all, "not compared: "+text)
+	}
+	return all
+}
+
+// answerSentence says how answers differ.
+func answerSentence(a regress.Answer) string {
+	parts := make([]string, 0, len(a.Values))
+	for _, v := range a.Values {
+		parts = append(parts, fmt.Sprintf("%s: %s, was %s", v.What, v.Head, v.Base))
+	}
+	return fmt.Sprintf("%s, %s: %s", plural.Of(len(a.Cases), "case"), a.Effect, strings.Join(parts, "; "))
+}
+
+// answerPlace names the first step of a kind.
+func answerPlace(a regress.Answer) string { return a.Place + ": " + a.Request }
