@@ -168,5 +168,5 @@ func LuaNote(changed []string) string {
 	if more := len(changed) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only what init_by_lua runs: what it does to requests is not compared.", names)
+	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only what init_by_lua runs: what it does to requests is compared by the part behaviour only.", names)
 }
