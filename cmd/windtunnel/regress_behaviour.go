@@ -12,6 +12,7 @@ import (
 
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/behaviour"
 	"windtunnel.dev/sim/regress/side"
@@ -45,6 +46,15 @@ func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subje
 			return &regress.Behaviour{LeftOut: all, Skipped: "no case was asked: both sides render the same for all, with the same Lua code, nginx and settings", Answers: []regress.Answer{}}, nil
 		}
 		asker := sideAsker{subjects: subjects, folder: folder}
+		for _, side := range []string{regress.SideBase, regress.SideHead} {
+			_, _, err := asker.open(side)
+			switch {
+			case err != nil && len(o.parts) == 0: // not asked for
+				return &regress.Behaviour{Skipped: "no case was asked: " + side + " cannot run: " + err.Error(), Answers: []regress.Answer{}}, nil
+			case err != nil:
+				return nil, fmt.Errorf("%s: %w", side, err)
+			}
+		}
 		found, err := behaviour.Compare(ctx, cases, asker.ask, progress)
 		if found != nil {
 			found.LeftOut = all - len(cases)
@@ -60,7 +70,8 @@ type sideAsker struct {
 	runs     int
 }
 
-func (a *sideAsker) ask(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error) {
+// open returns the flags of case run for a side, and its driver.
+func (a *sideAsker) open(side string) (caseSubject, driver.Driver, error) {
 	spec := a.subjects[0]
 	if side == regress.SideHead {
 		spec = a.subjects[1]
@@ -69,6 +80,11 @@ func (a *sideAsker) ask(ctx context.Context, side string, cases []*behave.Case, 
 	s := caseSubject{installations: min(4*runtime.NumCPU(), mostInstallations), text: side}
 	s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{spec}}})[0]
 	d, err := s.openGiven()
+	return s, d, err
+}
+
+func (a *sideAsker) ask(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error) {
+	s, d, err := a.open(side)
 	if err != nil {
 		return casereport.Document{}, err
 	}
