@@ -1,0 +1,40 @@
+package behaviour_test
+
+import (
+	"context"
+	"testing"
+
+	"windtunnel.dev/sim/behave"
+	casereport "windtunnel.dev/sim/behave/report"
+	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/regress/behaviour"
+)
+
+// A step that differs each time is a difference; one that differs once is none.
+func TestOnlyStableDifferencesCount(t *testing.T) {
+	cases := []*behave.Case{{Name: "always"}, {Name: "once"}, {Name: "both"}, {Name: "never"}}
+	runs := 0
+	ask := func(_ context.Context, side string, asked []*behave.Case, _ func(behave.Result)) (casereport.Document, error) {
+		runs++
+		var results []behave.Result
+		for _, c := range asked {
+			r := behave.Result{Case: c.Name, Outcome: behave.Passed}
+			fails := c.Name == "both" || side == regress.SideHead && (c.Name == "always" || c.Name == "once" && runs <= 2)
+			if fails {
+				r.Outcome, r.Failures = behave.Failed, []behave.Failure{{Line: 3, Step: "GET /", Field: "status", Want: "200", Got: "404"}}
+			}
+			results = append(results, r)
+		}
+		return casereport.Of(casereport.Run{}, asked, results), nil
+	}
+	b, err := behaviour.Compare(t.Context(), cases, ask, func(string, int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Answers) != 1 || b.Answers[0].Case != "always" || b.Answers[0].Values[0] != (regress.Value{What: "status", Base: "200", Head: "404"}) {
+		t.Errorf("answers %+v, want the one of always", b.Answers)
+	}
+	if b.Cases != 4 || b.Unstable != 1 || len(b.BothFail) != 1 || b.BothFail[0] != "both" || runs != 4 {
+		t.Errorf("%+v in %d runs", b, runs)
+	}
+}
