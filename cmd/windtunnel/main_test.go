@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/*.txtar: user input and the expected output.
 func TestScripts(t *testing.T) {
 	controller := filepath.Join(t.TempDir(), "nginx-ingress-controller")
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var plain string
 	if !testing.Short() {
 		controller = built.Command(t, "nginx-ingress-controller")
@@ -45,6 +49,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: golden.Update(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTROLLER", controller)
+			env.Setenv("CASES", filepath.Join(root, "cases"))
+			env.Setenv("LUA", filepath.Join(root, "lua"))
 			// With the race detector, each of the hundreds of commands would start ten times as slowly.
 			// Scripts set PATH to RACED for commands that do much at once, and to PLAIN for others.
 			env.Setenv("RACED", env.Getenv("PATH"))

@@ -28,6 +28,7 @@ type regressOptions struct {
 	corpus     []string
 	parts      []string
 	cases      []string
+	driver     driverFlags
 	out        string
 	minimise   bool
 	expected   string
@@ -72,6 +73,7 @@ tests could not be made, 130 interrupted.`,
 	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: generated clusters of 10, 100 and 1,000 ingresses)")
 	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour (default: all)")
 	flags.StringArrayVar(&o.cases, "cases", nil, "file or folder of behaviour cases; can be repeated (default: the folder "+caseFolder+", if it exists)")
+	o.driver.addController(flags)
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
 	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences (default: "+projectFile+" of the present folder, if it exists)")
@@ -84,16 +86,6 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	corpus := clusterfiles.Generated
-	if len(o.corpus) > 0 {
-		corpus = func() ([]regress.Cluster, map[string]string, error) {
-			return clusterfiles.Read(o.corpus, knownCaseNames())
-		}
-	}
-	clusters, flags, err := corpus()
-	if err != nil {
-		return err
-	}
 	folder, err := tempdir.Make("regress")
 	if err != nil {
 		return err
@@ -102,15 +94,25 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err := os.Chmod(folder.Path, 0o755); err != nil { // nginx's workers do not run as root
 		return err
 	}
-	sides, subjects, err := o.sides(ctx, folder.Path, flags)
+	subjects, err := o.subjects(ctx, folder.Path)
 	if err != nil {
 		return err
 	}
-	options := regress.Options{
-		Base: sides.Base, Head: sides.Head, SameProgram: sides.SameProgram,
-		Clusters: clusters, Parts: parts, Minimise: o.minimise, Today: time.Now(),
-		Behaviour: o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases")),
+	options := regress.Options{Parts: parts, Minimise: o.minimise, Today: time.Now()}
+	var sides side.Pair
+	var notes []string
+	if other := otherController(subjects); other != "" {
+		if options.Parts, err = o.partsOf(other); err != nil {
+			return err
+		}
+		notes = append(notes, other+" is another controller: only behaviour is compared.")
+	} else {
+		if sides, options.Clusters, err = o.sides(subjects, folder.Path); err != nil {
+			return err
+		}
+		options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
 	}
+	options.Behaviour = o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases"))
 	if options.Expected, err = o.expectations(); err != nil {
 		return err
 	}
@@ -126,8 +128,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	result.Base, result.Head = o.base, o.head
 	if len(sides.ChangedLua) > 0 {
-		result.Notes = append([]string{report.LuaNote(sides.ChangedLua)}, result.Notes...)
+		notes = append(notes, report.LuaNote(sides.ChangedLua))
 	}
+	result.Notes = append(notes, result.Notes...)
 	return o.finish(stdout, result)
 }
 
@@ -161,16 +164,55 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 	return parts, nil
 }
 
-// sides opens both sides below a folder. A flag of the corpus applies to a side that does not set it.
-func (o *regressOptions) sides(ctx context.Context, folder string, flags map[string]string) (sides side.Pair, subjects [2]scenario.Subject, err error) {
+// subjects reads BASE and HEAD. Files of git revisions are written below a folder.
+func (o *regressOptions) subjects(ctx context.Context, folder string) (subjects [2]scenario.Subject, err error) {
 	for i, text := range []string{o.base, o.head} {
 		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
-			return sides, subjects, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
+			return subjects, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
 		}
+	}
+	return subjects, nil
+}
+
+// otherController returns the name of a side that the bundled controller does not render; "" if there is
+// none.
+func otherController(subjects [2]scenario.Subject) string {
+	for _, s := range subjects {
+		if s.Controller != scenario.Bundled {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// partsOf returns the parts for another controller than the bundled one.
+func (o *regressOptions) partsOf(other string) ([]regress.Part, error) {
+	for _, part := range o.parts {
+		if part != string(regress.BehaviourPart) {
+			return nil, fmt.Errorf("--part %s: %s is another controller, and only the bundled one renders here: write --part %s", part, other, regress.BehaviourPart)
+		}
+	}
+	return []regress.Part{regress.BehaviourPart}, nil
+}
+
+// sides reads the corpus, and opens both sides below a folder. A flag of the corpus applies to a side
+// that does not set it.
+func (o *regressOptions) sides(subjects [2]scenario.Subject, folder string) (side.Pair, []regress.Cluster, error) {
+	corpus := clusterfiles.Generated
+	if len(o.corpus) > 0 {
+		corpus = func() ([]regress.Cluster, map[string]string, error) {
+			return clusterfiles.Read(o.corpus, knownCaseNames())
+		}
+	}
+	clusters, flags, err := corpus()
+	if err != nil {
+		return side.Pair{}, nil, err
+	}
+	for i := range subjects {
 		subjects[i].Flags = scenario.Over(flags, subjects[i].Flags)
 	}
-	sides, err = side.Open(subjects[0], subjects[1], folder)
-	return sides, subjects, err
+	sides, err := side.Open(subjects[0], subjects[1], folder)
+	return sides, clusters, err
 }
 
 // finish prints and writes the report.

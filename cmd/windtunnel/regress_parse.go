@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 )
 
 // sideUsage describes the arguments BASE and HEAD of regress.
-const sideUsage = "bundled, a git revision, or . (the working tree), with settings: ,template=FILE|DIR[@REVISION],lua=DIR[@REVISION],nginx=PATH,flag.NAME=VALUE,config.KEY=VALUE; settings alone mean bundled with settings"
+const sideUsage = "bundled, a git revision, or . (the working tree), with settings: ,template=FILE|DIR[@REVISION],lua=DIR[@REVISION],nginx=PATH,flag.NAME=VALUE,config.KEY=VALUE; settings alone mean bundled with settings. Or another controller, as for --subject, whose behaviour alone is compared"
 
 // parseSide parses an argument of regress. Files of git revisions are written below a folder.
 func parseSide(ctx context.Context, text, folder string) (scenario.Subject, error) {
@@ -34,12 +35,14 @@ func parseSide(ctx context.Context, text, folder string) (scenario.Subject, erro
 	case revision.Is(ctx, what):
 		code, err = revision.At(ctx, what, folder)
 	default:
-		return s, notASide(what)
+		if s, err = parseController(what, false); err != nil {
+			return s, fmt.Errorf("%s is not a git revision of this repository, and no controller: %w; write %s", what, err, sideUsage)
+		}
 	}
 	if err != nil {
 		return s, err
 	}
-	s.Name, s.Controller, s.Template, s.Lua = text, scenario.Bundled, code.Template, code.Lua
+	s.Name, s.Controller, s.Template, s.Lua = text, cmp.Or(s.Controller, scenario.Bundled), code.Template, code.Lua
 	for _, part := range parts {
 		key, value, found := strings.Cut(part, "=")
 		if !found {
@@ -63,12 +66,4 @@ func isSetting(text string) bool {
 	key, _, found := strings.Cut(text, "=")
 	kind, _, _ := strings.Cut(key, ".")
 	return found && (key == "template" || key == "lua" || key == "nginx" || key == "name" || kind == "flag" || kind == "config")
-}
-
-// notASide explains why a text is no side. Other controllers than ours are known to other commands.
-func notASide(text string) error {
-	if s, err := parseController(text, false); err == nil && s.Controller != "" {
-		return fmt.Errorf("%s is another controller; regress renders with the bundled one only. To compare the behaviour of controllers, use windtunnel case diff or windtunnel ab", text)
-	}
-	return fmt.Errorf("%s is not a git revision of this repository; write %s", text, sideUsage)
 }

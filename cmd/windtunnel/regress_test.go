@@ -61,7 +61,6 @@ func TestBadSides(t *testing.T) {
 	for side, want := range map[string]string{
 		"":                                 "it is empty",
 		"no-such-revision":                 "not a git revision",
-		"image:example":                    "another controller",
 		"bundled,nonsense":                 "not KEY=VALUE",
 		"bundled,colour=red":               "unknown setting colour",
 		"template=no/such@no-such":         "not a git revision",

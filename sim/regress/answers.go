@@ -8,8 +8,10 @@ type Behaviour struct {
 	Cases int `json:"cases"`
 	// LeftOut counts the cases that were not asked, because both sides render the same for them.
 	LeftOut int `json:"leftOut,omitempty"`
-	// Skipped says why no case was asked.
+	// Skipped says why no case had to be asked: nothing can differ.
 	Skipped string `json:"skipped,omitempty"`
+	// Unable says why no case could be asked, though answers may differ.
+	Unable string `json:"unable,omitempty"`
 	// Answers are the kinds of answers that differ, in the order of what a client feels.
 	Answers []Answer `json:"answers"`
 	// Unstable counts the steps that differed once, but not when they were asked again.

@@ -90,6 +90,7 @@ var Parts = []Part{RenderedPart, TestedPart, BehaviourPart}
 
 // Options describe a comparison.
 type Options struct {
+	// Base and Head render and test. They are needed for the parts rendered and tested only.
 	Base, Head Side
 	Clusters   []Cluster
 	Parts      []Part // empty: all
@@ -109,22 +110,16 @@ type Options struct {
 
 // Run compares the sides on all clusters. The error of a canceled context is returned as it is.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if len(o.Clusters) == 0 {
-		return nil, errors.New("the corpus has no clusters")
-	}
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
 	if len(o.Parts) == 0 {
 		o.Parts = Parts
 	}
-	r := &runner{Options: o, changed: changedLines(o.Base.Template(), o.Head.Template())}
-	report := &Report{Schema: Schema, Parts: o.Parts, Clusters: Clusters{All: len(o.Clusters)}}
-	if err := r.compare(ctx, report); err != nil {
-		return nil, err
-	}
-	if o.Minimise {
-		if err := r.minimiseAll(ctx, report); err != nil {
+	r := &runner{Options: o}
+	report := &Report{Schema: Schema, Parts: o.Parts, Kinds: []Kind{}, Failures: []Failure{}}
+	if r.does(RenderedPart) || r.does(TestedPart) {
+		if err := r.configurations(ctx, report); err != nil {
 			return nil, err
 		}
 	}
@@ -134,6 +129,22 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	report.expect(o.Expected, o.Today.Format(time.DateOnly))
 	report.Outcome = report.outcome()
 	return report, nil
+}
+
+// configurations compares what the sides render for the clusters.
+func (r *runner) configurations(ctx context.Context, report *Report) error {
+	if len(r.Clusters) == 0 {
+		return errors.New("the corpus has no clusters")
+	}
+	r.changed = changedLines(r.Base.Template(), r.Head.Template())
+	report.Clusters.All = len(r.Clusters)
+	if err := r.compare(ctx, report); err != nil {
+		return err
+	}
+	if r.Minimise {
+		return r.minimiseAll(ctx, report)
+	}
+	return nil
 }
 
 type runner struct {

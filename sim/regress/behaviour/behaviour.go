@@ -16,8 +16,8 @@ import (
 // Ask runs cases on a side: regress.SideBase or regress.SideHead. done is called with each result.
 type Ask func(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error)
 
-// Compare asks both sides, and asks those cases again whose answers differ: what differs only once is
-// no difference, but is counted.
+// Compare asks both sides, and asks those cases again whose answers differ: what does not
+// differ again is no difference, but is counted.
 func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(stage string, done, of int)) (*regress.Behaviour, error) {
 	first, base, head, err := once(ctx, "", cases, ask, progress)
 	if err != nil {
@@ -29,12 +29,17 @@ func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(s
 	if len(again) == 0 {
 		return b, nil
 	}
-	second, base, head, err := once(ctx, ", again", again, ask, progress)
+	second, _, _, err := once(ctx, ", again", again, ask, progress)
 	if err != nil {
 		return nil, err
 	}
-	b.NotCompared = append(b.NotCompared, notCompared(second, base, head)...)
-	stable := slices.DeleteFunc(slices.Clone(second.Differences), func(d diff.Difference) bool { return !contains(first.Differences, d) })
+	void := map[string]bool{} // the second time
+	for _, one := range second.NotCompared {
+		void[one.Case] = true
+	}
+	stable := slices.DeleteFunc(slices.Clone(first.Differences), func(d diff.Difference) bool {
+		return !void[d.Case] && !contains(second.Differences, d)
+	})
 	b.Unstable = len(first.Differences) - len(stable)
 	b.Answers = append(b.Answers, answers(stable)...)
 	return b, nil

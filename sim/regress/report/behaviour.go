@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,10 +14,17 @@ func behaviourLines(b *regress.Behaviour) []string {
 	if b == nil {
 		return nil
 	}
-	if b.Skipped != "" {
-		return []string{b.Skipped}
+	if why := cmp.Or(b.Skipped, b.Unable); why != "" {
+		return []string{"no case was asked: " + why}
 	}
-	all := []string{fmt.Sprintf("%s compared, %d left out because both sides render the same for them; each case with a difference was asked twice on both sides", plural.Of(b.Cases, "case"), b.LeftOut)}
+	compared := plural.Of(b.Cases, "case") + " compared"
+	if b.LeftOut > 0 {
+		compared += fmt.Sprintf(", %d left out because both sides render the same for them", b.LeftOut)
+	}
+	all := []string{compared}
+	if len(b.Answers) > 0 {
+		all = append(all, "cases with a difference were asked again on both sides, and differ again")
+	}
 	if b.Unstable > 0 {
 		all = append(all, plural.Of(b.Unstable, "step")+" differed only once, which is no difference")
 	}

@@ -18,6 +18,9 @@ func headline(r *regress.Report) string {
 		if len(r.Kinds) > 0 {
 			return "The sides differ only as expected: " + plural.Of(len(r.Kinds), "kind") + " of differences."
 		}
+		if r.Behaviour != nil && r.Behaviour.Unable != "" {
+			return "Both sides render the same. No behaviour case was asked."
+		}
 		return "Both sides do the same."
 	case regress.Void:
 		return "Void: some tests could not be made, and the others show no difference."
@@ -36,13 +39,16 @@ func headline(r *regress.Report) string {
 		found = append(found, plural.Of(failures, "reason")+" why only one side fails")
 	}
 	if r.Behaviour != nil && len(r.Behaviour.Answers) > 0 {
-		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers")
+		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers that differ")
 	}
 	return "The sides differ: " + strings.Join(found, ", ") + "."
 }
 
 // counts says how many clusters are the same.
 func counts(c regress.Clusters) string {
+	if c.All == 0 {
+		return "no cluster rendered"
+	}
 	parts := []string{fmt.Sprintf("%s: %d byte-equal", plural.Of(c.All, "cluster"), c.Identical)}
 	for _, more := range []struct {
 		n    int
