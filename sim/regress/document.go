@@ -134,6 +134,8 @@ type Failure struct {
 	Text    string   `json:"text,omitempty"`
 	Needs   []string `json:"needs,omitempty"`
 	Minimal *Minimal `json:"minimal,omitempty"`
+	// Expected is the declaration that the failure is wanted; it does not count for the outcome.
+	Expected *Expectation `json:"expected,omitempty"`
 }
 
 // SidesBoth is the value of Failure.Sides for failures that are no difference.
@@ -145,7 +147,7 @@ const (
 
 func (r *Report) outcome() Outcome {
 	for _, f := range r.Failures {
-		if f.Sides != SidesBoth {
+		if f.Sides != SidesBoth && f.Expected == nil {
 			return Differs
 		}
 	}

@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -60,8 +61,8 @@ func expectationOf(node *yaml.Node) (Expectation, error) {
 	}
 	e := Expectation{Change: conf.Change(fields["change"]), Directive: fields["directive"], Place: fields["place"], Reason: fields["reason"], Until: fields["until"], line: node.Line}
 	switch {
-	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved, AnswerChange}, e.Change):
-		return e, fmt.Errorf("change %q: want gain, lose, change, move or answer", e.Change)
+	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved, AnswerChange, FailChange}, e.Change):
+		return e, fmt.Errorf("change %q: want gain, lose, change, move, answer or fail", e.Change)
 	case e.Directive == "":
 		return e, errors.New("no directive: write one as the report shows it, such as proxy_buffering off, or only its name")
 	case e.Reason == "":
@@ -79,6 +80,20 @@ func (e Expectation) covers(k Kind) bool {
 	return e.Change == k.Change && (e.Directive == k.Directive || e.Directive == name) && (e.Place == "" || e.Place == k.Place)
 }
 
+// FailChange is the value of Expectation.Change for failures of one side.
+const FailChange = "fail"
+
+// coversFailure reports whether a failure of one side is expected. Its directive is the line of
+// nginx.conf, or the stage if no line is known; its place is the object.
+func (e Expectation) coversFailure(f Failure) bool {
+	if e.Change != FailChange || f.Sides == SidesBoth {
+		return false
+	}
+	text := cmp.Or(f.Text, f.Stage)
+	name, _, _ := strings.Cut(text, " ")
+	return (e.Directive == text || e.Directive == strings.TrimRight(name, ";")) && (e.Place == "" || e.Place == f.Object)
+}
+
 // expect marks the kinds that are expected, and notes expectations that have expired or cover
 // nothing. today is a day in the form of Until.
 func (r *Report) expect(all []Expectation, today string) {
@@ -92,6 +107,16 @@ func (r *Report) expect(all []Expectation, today string) {
 			covered = true
 			if e.Until >= today {
 				k.Expected = &e
+			}
+		}
+		for i := range r.Failures {
+			f := &r.Failures[i]
+			if !e.coversFailure(*f) {
+				continue
+			}
+			covered = true
+			if e.Until >= today {
+				f.Expected = &e
 			}
 		}
 		for i := range r.answers() {

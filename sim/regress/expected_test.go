@@ -48,6 +48,26 @@ func TestExpectedDifferences(t *testing.T) {
 	}
 }
 
+// A refusal of one side can be declared by its line, or the line's first word, and the object.
+func TestExpectedFailures(t *testing.T) {
+	for item, want := range map[string]regress.Outcome{
+		"directive: deny all;":                     regress.Same,
+		"directive: deny, place: Ingress shop/b":   regress.Same,
+		"directive: deny, place: Ingress shop/web": regress.Differs,
+		"directive: allow":                         regress.Differs,
+	} {
+		head := newSide()
+		head.refused = "deny"
+		r := run(t, newSide(), head, func(o *regress.Options) {
+			o.Expected = expectations(t, "regress:\n  expected:\n  - {change: fail, "+item+", reason: it was wrong, until: 2027-01-31}\n")
+			o.Today = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+		})
+		if r.Outcome != want || (r.Failures[0].Expected != nil) != (want == regress.Same) {
+			t.Errorf("%s: %s, %+v", item, r.Outcome, r.Failures)
+		}
+	}
+}
+
 func TestBadExpectations(t *testing.T) {
 	for text, want := range map[string]string{
 		"regress:\n  expected:\n  - {change: gains, directive: a, reason: b, until: 2027-01-01}": "windtunnel.yaml:3: change \"gains\": want gain",

@@ -37,6 +37,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		}
 		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, failureSentence(f, markdown.Code))
 		item(out, "Changed", markdown.Code(causeLine(f.Cause)))
+		item(out, "Expected", markdown.Text(expected(f.Expected)))
 		item(out, "Line of nginx.conf", markdown.Code(f.Text))
 		item(out, "Cluster", markdown.Text(f.Cluster))
 		item(out, "Object", markdown.Text(f.Object))

@@ -27,6 +27,7 @@ func Text(w io.Writer, r *regress.Report) error {
 		}
 		fmt.Fprintf(out, "\n%3d. %s\n", i+1, failureSentence(f, plain))
 		detail(out, "changed", causeLine(f.Cause))
+		detail(out, "expected", expected(f.Expected))
 		detail(out, "line", f.Text)
 		detail(out, "cluster", f.Cluster)
 		detail(out, "object", f.Object)

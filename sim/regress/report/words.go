@@ -15,8 +15,8 @@ import (
 func headline(r *regress.Report) string {
 	switch r.Outcome {
 	case regress.Same:
-		if len(r.Kinds) > 0 {
-			return "The sides differ only as expected: " + plural.Of(len(r.Kinds), "kind") + " of differences."
+		if n := expectedKinds(r); n > 0 {
+			return "The sides differ only as expected: " + plural.Of(n, "kind") + " of differences."
 		}
 		if r.Behaviour != nil && r.Behaviour.Unable != "" {
 			return "Both sides render the same. No behaviour case was asked."
@@ -42,6 +42,20 @@ func headline(r *regress.Report) string {
 		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers that differ")
 	}
 	return "The sides differ: " + strings.Join(found, ", ") + "."
+}
+
+// expectedKinds counts the differences that are expected, of all parts.
+func expectedKinds(r *regress.Report) int {
+	all := len(r.Kinds)
+	for _, f := range r.Failures {
+		if f.Expected != nil {
+			all++
+		}
+	}
+	if r.Behaviour != nil {
+		all += len(r.Behaviour.Answers)
+	}
+	return all
 }
 
 // counts says how many clusters are the same.
