@@ -110,7 +110,7 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		if sides, options.Clusters, err = o.sides(subjects, folder.Path); err != nil {
 			return err
 		}
-		options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
+		options.Base, options.Head, options.SameProgram, options.Settings = sides.Base, sides.Head, sides.SameProgram, sides.Settings
 	}
 	options.Behaviour = o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases"))
 	if options.Expected, err = o.expectations(); err != nil {

@@ -61,6 +61,8 @@ type Kind struct {
 	Clusters int `json:"clusters"`
 	// Cause is the line of the template that differs; nil if none explains the difference.
 	Cause *Cause `json:"cause,omitempty"`
+	// Setting is the setting that explains the difference: the only one that differs between sides with the same template.
+	Setting string `json:"setting,omitempty"`
 	// Written are the lines of the templates that write the directive.
 	Written Written `json:"written"`
 	// Needs are the annotations and ConfigMap keys without which the smallest cluster would not show the difference.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -99,6 +100,9 @@ type Options struct {
 	SameProgram bool
 	// Behaviour runs the part behaviour; nil: nothing is asked.
 	Behaviour func(ctx context.Context, progress func(stage string, done, of int)) (*Behaviour, error)
+	// Settings are the settings that differ between the sides, such as config.keep-alive=7. If there is
+	// only one, and the templates are the same, it explains all differences.
+	Settings []string
 	// Minimise looks for the smallest cluster that shows each kind of difference.
 	Minimise bool
 	// Expected are the differences that are wanted. Today decides which of them have expired.
@@ -140,6 +144,13 @@ func (r *runner) configurations(ctx context.Context, report *Report) error {
 	report.Clusters.All = len(r.Clusters)
 	if err := r.compare(ctx, report); err != nil {
 		return err
+	}
+	if len(r.Settings) == 1 && maps.Equal(r.Base.Template(), r.Head.Template()) {
+		for i := range report.Kinds {
+			if k := &report.Kinds[i]; k.Cause == nil {
+				k.Setting = r.Settings[0]
+			}
+		}
 	}
 	if r.Minimise {
 		return r.minimiseAll(ctx, report)

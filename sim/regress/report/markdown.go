@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +26,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 			break
 		}
 		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, sentence(k, markdown.Code))
-		item(out, "Changed", markdown.Code(causeLine(k.Cause)))
+		item(out, "Changed", markdown.Code(cmp.Or(causeLine(k.Cause), k.Setting)))
 		item(out, "Expected", markdown.Text(expected(k.Expected)))
 		item(out, "Example", markdown.Text(where(k)))
 		item(out, "Objects", markdown.Text(affected(k)))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,7 @@ func Text(w io.Writer, r *regress.Report) error {
 	fmt.Fprintf(out, "base: %s\nhead: %s\n%s\n\n%s\n", r.Base, r.Head, counts(r.Clusters), headline(r))
 	for i, k := range r.Kinds {
 		fmt.Fprintf(out, "\n%3d. %s\n", i+1, sentence(k, backticks))
-		detail(out, "changed", causeLine(k.Cause))
+		detail(out, "changed", cmp.Or(causeLine(k.Cause), k.Setting))
 		detail(out, "expected", expected(k.Expected))
 		detail(out, "example", where(k))
 		detail(out, "objects", affected(k))

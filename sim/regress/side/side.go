@@ -52,6 +52,8 @@ type Pair struct {
 	Base, Head *Side
 	// ChangedLua are the files of Lua code that differ.
 	ChangedLua []string
+	// Settings are the settings that differ, but for templates and Lua code.
+	Settings []string
 	// SameProgram says that both sides run the same nginx with the same Lua code.
 	SameProgram bool
 }
@@ -69,7 +71,7 @@ func Open(base, head scenario.Subject, folder string) (Pair, error) {
 		ownTemplate: base.Template != "" || head.Template != "",
 		ownLua:      base.Lua != "" || head.Lua != "",
 	}
-	p := Pair{}
+	p := Pair{Settings: differing(base, head)}
 	if p.Base, err = open(base, filepath.Join(folder, "base"), is); err != nil {
 		return p, fmt.Errorf("BASE %s: %w", base.Name, err)
 	}
