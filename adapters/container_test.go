@@ -10,18 +10,25 @@ import (
 
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/internal/forktest"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/container"
+	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/subject"
 )
 
-// Images of other controllers run in containers, each through its adapter.
+// Images of other controllers run in containers, each through its adapter. The driver local unpacks the
+// images of the engine.
 func TestContainers(t *testing.T) {
 	t.Run("fork", func(t *testing.T) {
 		needEngine(t)
 		load(t, forktest.File(t), forktest.Tag)
-		s := rollingUpdateOn(t, container.Driver{}, subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forktest.Tag})
-		check(t, s)
-		checkNginx(t, s)
+		for _, d := range []driver.Driver{container.Driver{}, local.Driver{}} {
+			t.Run(d.Name(), func(t *testing.T) {
+				s := rollingUpdateOn(t, d, subject.Subject{Name: "fork", Controller: subject.ImagePrefix + forktest.Tag})
+				check(t, s)
+				checkNginx(t, s)
+			})
+		}
 	})
 	t.Run("single process", func(t *testing.T) {
 		needEngine(t)
