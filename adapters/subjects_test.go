@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"windtunnel.dev/adapters/adapterstest"
+	"windtunnel.dev/internal/isolated"
+	"windtunnel.dev/internal/nginxtest"
 	"windtunnel.dev/internal/parallel"
 	"windtunnel.dev/internal/thirdparty"
 	"windtunnel.dev/sim/driver"
@@ -98,6 +100,15 @@ func haproxyControllers(t *testing.T) []subject.Subject {
 	}
 }
 
+// A stub of the controller, with a real nginx.
+func TestNGINXGatewayFabric(t *testing.T) {
+	if err := isolated.Allowed(); err != nil {
+		t.Skip(err)
+	}
+	program, _ := nginxtest.Find(t)
+	checkReloads(t, rollingUpdate(t, subject.Subject{Adapter: "nginx-gateway-fabric", Controller: stub(t, adapterstest.NGINXGatewayStub), Nginx: program.Binary}))
+}
+
 // rollingUpdate replaces pods under traffic, and returns what was measured.
 func rollingUpdate(t *testing.T, of subject.Subject) measure.Subject {
 	t.Helper()
@@ -157,6 +168,16 @@ func check(t *testing.T, s measure.Subject) {
 	}
 	if s.Probe.Unreached > 0 || s.Memory.PeakRSS == 0 || s.CPU.Nginx == 0 {
 		t.Errorf("the proxy's processes are not seen: %+v, %+v, %+v", s.Probe, s.Memory, s.CPU)
+	}
+}
+
+// checkReloads checks a subject whose nginx is reloaded, and whose log tells of reloads.
+func checkReloads(t *testing.T, s measure.Subject) {
+	t.Helper()
+	check(t, s)
+	checkNginx(t, s)
+	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 || s.Syncs.Count == 0 {
+		t.Errorf("%d reloads, workers %+v, syncs %+v", s.Reloads, s.Workers, s.Syncs)
 	}
 }
 

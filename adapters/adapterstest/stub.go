@@ -35,7 +35,9 @@ func Main() {
 	if len(os.Args) < 2 {
 		return
 	}
-	named := map[string]func(context.Context, []string) error{EnvoyStub: runEnvoy, HAProxyIngressStub: runHAProxyIngress, HAProxyTechStub: runHAProxyTech}
+	named := map[string]func(context.Context, []string) error{
+		EnvoyStub: runEnvoy, HAProxyIngressStub: runHAProxyIngress, HAProxyTechStub: runHAProxyTech, NGINXGatewayStub: runNGINXGateway,
+	}
 	if run, is := named[filepath.Base(os.Args[0])]; is {
 		runAndExit(filepath.Base(os.Args[0]), run, os.Args[1:])
 	}
