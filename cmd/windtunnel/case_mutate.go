@@ -61,8 +61,8 @@ watches nothing.
 Cases that are likely to notice a mutant run first. Surviving mutants are tried with all
 cases whose nginx.conf has the line. A run with the same --out continues an earlier one.
 Writes a page (mutations.md) and the outcome of each mutant (mutants.jsonl).
-Exit codes: 0 at most --max-survivors percent survive, 1 more do, 2 the mutants could
-not be tried, 3 too many are undecided to tell, 130 interrupted.`,
+Exit codes: 0 at most --max-survivors percent survive without a reason, 1 more do, 2 the
+mutants could not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -81,7 +81,7 @@ not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order in which mutants are tried, and of the sample")
 	flags.DurationVar(&o.budget, "budget", 0, "end after this time; mutants that are left are untried (default: no limit)")
 	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon and a line of that file, or a setting such as config/app-root, then a tab and the reason")
-	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive")
+	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive without a reason")
 	flags.IntVar(&o.subject.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
 	o.subject.driver.addController(flags)
 	addNginx(flags, &o.subject.driver.nginx)
@@ -135,13 +135,13 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if err := errors.Join(mutate.Markdown(file, document), file.Close()); err != nil {
 		return err
 	}
-	counts := document.Count("")
-	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%s), %d undecided, %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
-		counts[mutate.Killed], counts[mutate.Survived], counts.Percent(), counts[mutate.Undecided], counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
+	counts, unexplained := document.Count(""), document.Unexplained("")
+	fmt.Fprintf(stdout, "%s: %d killed, %d survived (%s; %s without a reason), %d undecided, %d stillborn, %d unreached, %d untried\n%s\n", plural.Of(len(found.Results), "mutant"),
+		counts[mutate.Killed], counts[mutate.Survived], counts.Percent(), unexplained.Percent(), counts[mutate.Undecided], counts[mutate.Stillborn], counts[mutate.Unreached], counts[mutate.Untried], page)
 	if ctx.Err() != nil {
 		return exitWith(judge.Interrupted)
 	}
-	return exitWith(survivorsOutcome(counts, o.most))
+	return exitWith(survivorsOutcome(unexplained, o.most))
 }
 
 // survivorsOutcome judges the share of survivors against the percentage that is allowed. It is void

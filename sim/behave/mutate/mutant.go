@@ -45,6 +45,9 @@ func lineMutant(kind Kind, file string, line int, what, was, now string) Mutant 
 	return Mutant{Name: fmt.Sprintf("%s/%s:%d/%s", kind, file, line, what), Kind: kind, File: file, Line: line, Was: was, Now: now, Reach: line}
 }
 
+// Change returns what the mutant does to its line, such as delete.
+func (m Mutant) Change() string { return m.Name[strings.LastIndexByte(m.Name, '/')+1:] }
+
 // Position returns the file and line that the mutant changes, such as cors.tmpl:12.
 func (m Mutant) Position() string { return fmt.Sprintf("%s:%d", m.File, m.Line) }
 

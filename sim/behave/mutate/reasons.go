@@ -15,22 +15,31 @@ type Reason struct {
 	// File and Was are a file and the text of one of its lines, which stays true when lines move, or *
 	// for all lines. File is empty for settings; Was is then a pattern of path.Match: config/jaeger-*.
 	File, Was string
-	Text      string
+	// Change is what the mutants do to the line, such as delete or never; empty for all of them.
+	Change string
+	Text   string
 }
 
 // ParseReasons reads reasons, one per line: FILE and a colon and a line of this file (or *), or
-// annotation/NAME, config/NAME or flag/NAME, which may have wildcards; then a tab, and the reason.
-// name is that of the file with the reasons, for errors.
+// annotation/NAME, config/NAME or flag/NAME, which may have wildcards; then a tab, and the reason. Between
+// a line and its reason, there may be what the mutants do to the line, and another tab. name is that of
+// the file with the reasons, for errors.
 func ParseReasons(name, text string) ([]Reason, error) {
 	var all []Reason
 	for i, line := range strings.Split(text, "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		what, why, _ := strings.Cut(line, "\t")
-		r := Reason{Line: i + 1, Was: strings.TrimSpace(what), Text: strings.TrimSpace(why)}
-		if r.Was == "" || r.Text == "" {
+		fields := strings.Split(line, "\t")
+		r := Reason{Line: i + 1, Was: strings.TrimSpace(fields[0]), Text: strings.TrimSpace(fields[len(fields)-1])}
+		if len(fields) == 3 {
+			r.Change = strings.TrimSpace(fields[1])
+		}
+		switch {
+		case len(fields) < 2 || r.Was == "" || r.Text == "":
 			return nil, fmt.Errorf("%s:%d: want what the reason is about, a tab and the reason", name, r.Line)
+		case len(fields) > 3 || len(fields) == 3 && (r.Change == "" || isSetting(r.Was)):
+			return nil, fmt.Errorf("%s:%d: want at most FILE:LINE, what the mutant does to the line such as delete, and the reason, with a tab between them", name, r.Line)
 		}
 		if !isSetting(r.Was) {
 			file, was, ok := strings.Cut(r.Was, ":")
@@ -55,7 +64,7 @@ func isSetting(text string) bool {
 // About reports whether the reason is about a mutant.
 func (r Reason) About(m Mutant) bool {
 	if r.File != "" || m.File != "" {
-		return m.File == r.File && (r.Was == anyLine || strings.TrimSpace(m.Was) == r.Was)
+		return m.File == r.File && (r.Was == anyLine || strings.TrimSpace(m.Was) == r.Was) && (r.Change == "" || r.Change == m.Change())
 	}
 	matches, _ := path.Match(r.Was, string(m.Kind)+"/"+m.Was) // ParseReasons has checked the pattern
 	return matches

@@ -16,6 +16,8 @@ func TestReasonsOf(t *testing.T) {
 		lineMutant(Template, "b.tmpl", 1, "delete", "listen 80;", ""),
 		lineMutant(Lua, "sub/a.lua", 7, "never", "  if a:b() then", "  if false then"),
 		lineMutant(Lua, "sub/a.lua", 8, "delete", "  a:c()", ""),
+		lineMutant(Lua, "b.lua", 1, "never", "if a then", "if false then"),
+		lineMutant(Lua, "b.lua", 1, "always", "if a then", "if true then"),
 		setting(Config, "jaeger-endpoint"), setting(Config, "jaeger-service-name"), setting(Config, "use-gzip"),
 		setting(Annotation, "use-gzip"), setting(Flag, "v"),
 	}
@@ -23,6 +25,7 @@ func TestReasonsOf(t *testing.T) {
 a.tmpl:listen 80;	a default
 sub/a.lua:*	a library
 sub/a.lua:if a:b() then	a method
+b.lua:if a then	always	it always holds
 config/jaeger-*	removed
 config/jaeger-endpoint	moved
 flag/v	logs
@@ -31,7 +34,7 @@ flag/v	logs
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"template/a.tmpl:1/delete": "a default", "lua/sub/a.lua:7/never": "a method", "lua/sub/a.lua:8/delete": "a library",
+		"template/a.tmpl:1/delete": "a default", "lua/sub/a.lua:7/never": "a method", "lua/sub/a.lua:8/delete": "a library", "lua/b.lua:1/always": "it always holds",
 		"config/jaeger-endpoint/ignore": "moved", "config/jaeger-service-name/ignore": "removed", "flag/v/ignore": "logs",
 	}
 	if diff := cmp.Diff(want, ReasonsOf(mutants, reasons)); diff != "" {
@@ -44,6 +47,9 @@ func TestBadReasonsNameTheirLine(t *testing.T) {
 		"a.tmpl:x;\twhy\nb.tmpl:y; no tab": "r.tsv:2: want what the reason is about, a tab and the reason",
 		"config/x\t":                       "r.tsv:1: want what",
 		"settings/x\twhy":                  "r.tsv:1: settings/x is neither FILE:LINE",
+		"a.tmpl:x;\t\twhy":                 "r.tsv:1: want at most FILE:LINE",
+		"a.tmpl:x;\tdelete\tall\twhy":      "r.tsv:1: want at most FILE:LINE",
+		"config/x\tignore\twhy":            "r.tsv:1: want at most FILE:LINE",
 		"config/[x\twhy":                   "r.tsv:1: config/[x: syntax error in pattern",
 	} {
 		if _, err := ParseReasons("r.tsv", text); err == nil || !strings.Contains(err.Error(), want) {

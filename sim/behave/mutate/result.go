@@ -69,6 +69,17 @@ func (d Document) Count(kind Kind) Counts {
 	return counts
 }
 
+// Unexplained is Count without the mutants that have a reason not to be noticed. Killed ones all count.
+func (d Document) Unexplained(kind Kind) Counts {
+	counts := Counts{}
+	for _, r := range d.Results {
+		if (kind == "" || r.Kind == kind) && (r.Outcome == Killed || d.Reasons[r.Name] == "") {
+			counts[r.Outcome]++
+		}
+	}
+	return counts
+}
+
 // Surviving returns the share of mutants that survive, of those that live: killed or not. It is at
 // least low; high counts those that are undecided as well. Both are 0 if there is none.
 func (c Counts) Surviving() (low, high float64) {
@@ -119,8 +130,10 @@ func Markdown(out io.Writer, d Document) error {
 		w.line("%s known from earlier runs, perhaps of other versions.", plural.Of(d.Known, "outcome is", "outcomes are"))
 		w.line("")
 	}
-	w.line("| mutants | all | killed | survived | undecided | stillborn | unreached | untried | survived of those that live |")
-	w.line("|---|---|---|---|---|---|---|---|---|")
+	w.line("Of mutants that live, which are the killed, surviving and undecided ones, the last columns say how many survive: of all, and of those that have no reason to.")
+	w.line("")
+	w.line("| mutants | all | killed | survived | undecided | stillborn | unreached | untried | survive | without a reason |")
+	w.line("|---|---|---|---|---|---|---|---|---|---|")
 	for _, kind := range append(slices.Clone(Kinds), "") {
 		counts := d.Count(kind)
 		all := 0
@@ -130,7 +143,7 @@ func Markdown(out io.Writer, d Document) error {
 			row += fmt.Sprintf(" %d |", counts[outcome])
 		}
 		if all > 0 {
-			w.line("| %s | %d |%s %s |", orAll(kind), all, row, counts.Percent())
+			w.line("| %s | %d |%s %s | %s |", orAll(kind), all, row, counts.Percent(), d.Unexplained(kind).Percent())
 		}
 	}
 	d.list(w, Survived, "Survivors", "No case fails under these mutants.")
