@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Offline renders and tests configurations as Run does, without a cluster and without serving them.
+// Offline renders, tests and serves configurations as Run does, without a cluster.
 type Offline struct {
 	input  compile.Input
 	target *apply.Target
@@ -36,7 +36,7 @@ func NewOffline(c Config) (*Offline, error) {
 			return nil, err
 		}
 	}
-	target := apply.New(apply.Options{Nginx: c.Nginx, Layout: layout(c), StatusPort: c.Options.Ports.Status, StreamPort: c.Options.Ports.Stream})
+	target := apply.New(apply.Options{Nginx: c.Nginx, Layout: layout(c), StatusPort: c.Options.Ports.Status, StreamPort: c.Options.Ports.Stream, Retry: apply.Retry(15)})
 	return &Offline{input, target}, nil
 }
 

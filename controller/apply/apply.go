@@ -146,6 +146,9 @@ func (t *Target) Quit(ctx context.Context) error {
 	return nil
 }
 
+// Process returns the running nginx; nil before the first start.
+func (t *Target) Process() *nginx.Process { return t.started() }
+
 func (t *Target) started() *nginx.Process {
 	t.mu.Lock()
 	defer t.mu.Unlock()
