@@ -97,6 +97,8 @@ var rules = []struct {
 	{"sim/regress/side", []string{"net", "net/http", "sim/behave", "sim/driver", "sim/corpus"}, "a side renders and tests, whatever clusters it gets"},
 	{"sim/regress/clusterfiles", []string{"net", "net/http", "controller/compile", "controller/render", "controller/nginx", "sim/driver", "sim/regress/side"}, "a cluster is what its file says, whoever renders it"},
 	{"sim/regress/revision", []string{"net", "net/http", "controller", "sim/scenario"}, "a repository has files, whatever they are for"},
+	{"sim/regress/speed", []string{"sim/regress/side", "sim/regress/report", "controller"}, "costs are compared, whoever measures them"},
+	{"sim/regress/speed/rig", []string{"controller", "sim/regress/side", "sim/driver"}, "it measures a running nginx, whoever renders for it"},
 	{"sim/regress/conf", []string{"sim/regress", "controller", "k8s.io/apimachinery/pkg/types"}, "a configuration is a text of nginx, whatever it was rendered from"},
 	{"sim/regress/report", []string{"os", "os/exec", "net", "net/http", "controller/compile", "controller/render", "controller/snapshot/", "sim/manifest/"}, "a report shows what was found"},
 	{"sim/manifest", []string{"net", "net/http", "sim/kubeapi", "sim/cluster"}, "manifests are read without a server"},
@@ -155,6 +157,7 @@ var exceptions = map[string][]string{
 	"sim/regress/side":         {"sim", "sim/regress"}, // it is the bundled controller, without a cluster
 	"sim/regress/clusterfiles": {"sim/regress"},        // it reads files, so that sim/regress need not
 	"sim/regress/revision":     {"sim/regress"},        // likewise repositories
+	"sim/regress/speed/rig":    {"sim/regress"},        // it sends requests
 }
 
 type goPackage struct {

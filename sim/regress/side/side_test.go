@@ -31,6 +31,22 @@ func (e edit) line(t *testing.T) int {
 	return 1 + strings.Count(text[:strings.Index(text, e.was)], "\n")
 }
 
+// write writes our template with the edit, and returns the folder.
+func (e edit) write(t *testing.T) string {
+	t.Helper()
+	e.line(t)
+	folder := t.TempDir()
+	for name, text := range render.Files() {
+		if name == e.file {
+			text = strings.Replace(text, e.was, e.now, 1)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
 // regressions are changes of our template that change what nginx does. Each begins at the line that the
 // report must name.
 var regressions = []edit{
@@ -123,16 +139,7 @@ func sideFolder(t *testing.T) string {
 // run compares our template with one that has an edit.
 func (b bench) run(t *testing.T, e edit, minimise bool, parts ...regress.Part) *regress.Report {
 	t.Helper()
-	e.line(t)
-	folder := t.TempDir()
-	for name, text := range render.Files() {
-		if name == e.file {
-			text = strings.Replace(text, e.was, e.now, 1)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folder := e.write(t)
 	read, err := readTemplate(folder, "", true)
 	if err != nil {
 		t.Fatal(err)
