@@ -19,6 +19,7 @@ import (
 	"windtunnel.dev/sim/regress/clusterfiles"
 	"windtunnel.dev/sim/regress/report"
 	"windtunnel.dev/sim/regress/side"
+	"windtunnel.dev/sim/regress/speed"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -32,6 +33,7 @@ type regressOptions struct {
 	out        string
 	minimise   bool
 	expected   string
+	rounds     int
 	format     format
 }
 
@@ -59,6 +61,10 @@ affected, and the smallest cluster that shows it.
 Then a controller of each side answers behaviour cases, on real nginx. If only templates
 differ, cases that both sides render alike are left out. Answers that differ twice are
 reported.
+
+With --part speed, both sides serve the last cluster of the corpus, and take turns in
+measuring what rendering, testing, a reload, a worker and requests of each kind of
+location cost. Figures that differ by more than their budget are reported.
 With --out, the report is also written as regress.json, regress.md and index.html, and the
 smallest clusters as files.
 Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot be used, 3 some
@@ -71,12 +77,13 @@ tests could not be made, 130 interrupted.`,
 	}
 	flags := command.Flags()
 	flags.StringArrayVar(&o.corpus, "corpus", nil, "file or folder of clusters; can be repeated (default: generated clusters of 10, 100 and 1,000 ingresses)")
-	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour (default: all)")
+	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour, speed (default: all but speed)")
 	flags.StringArrayVar(&o.cases, "cases", nil, "file or folder of behaviour cases; can be repeated (default: the folder "+caseFolder+", if it exists)")
+	flags.IntVar(&o.rounds, "rounds", speed.DefaultRounds, "speed: measurements of each side")
 	o.driver.addController(flags)
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
-	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences (default: "+projectFile+" of the present folder, if it exists)")
+	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences and budgets (default: "+projectFile+" of the present folder, if it exists)")
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -85,6 +92,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	parts, err := o.chosenParts()
 	if err != nil {
 		return err
+	}
+	if o.rounds < 1 {
+		return fmt.Errorf("--rounds %d: want at least 1; a verdict needs several", o.rounds)
 	}
 	folder, err := tempdir.Make("regress")
 	if err != nil {
@@ -113,8 +123,13 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		options.Base, options.Head, options.SameProgram, options.Settings = sides.Base, sides.Head, sides.SameProgram, sides.Settings
 	}
 	options.Behaviour = o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases"))
-	if options.Expected, err = o.expectations(); err != nil {
+	project, err := o.project()
+	if err != nil {
 		return err
+	}
+	options.Expected = project.Expected
+	if n := len(options.Clusters); n > 0 {
+		options.Speed = o.speedOf(sides, options.Clusters[n-1], project.Budgets)
 	}
 	progress := newStages(stderr)
 	options.Progress = progress.show
@@ -134,30 +149,37 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return o.finish(stdout, result)
 }
 
+// speedOf returns what measures both sides on a cluster.
+func (o *regressOptions) speedOf(sides side.Pair, cluster regress.Cluster, budgets map[string]float64) func(context.Context, func(string, int, int)) (*speed.Result, error) {
+	return func(ctx context.Context, progress func(string, int, int)) (*speed.Result, error) {
+		return sides.Speed(ctx, cluster, speed.Options{Rounds: o.rounds, Budgets: budgets, Progress: func(done, of int) { progress("measuring", done, of) }})
+	}
+}
+
 // projectFile declares the differences that a project expects.
 const projectFile = "windtunnel.yaml"
 
-// expectations reads the file with expected differences.
-func (o *regressOptions) expectations() ([]regress.Expectation, error) {
+// project reads the file with expected differences and budgets.
+func (o *regressOptions) project() (regress.Project, error) {
 	file := o.expected
 	if file == "" {
 		file = projectFile
 	}
 	text, err := os.ReadFile(file)
 	if o.expected == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return regress.Project{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the expected differences: %w", err)
+		return regress.Project{}, fmt.Errorf("reading the expected differences: %w", err)
 	}
-	return regress.ReadExpectations(file, text)
+	return regress.ReadProject(file, text)
 }
 
 func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 	var parts []regress.Part
 	for _, name := range o.parts {
 		if !slices.Contains(regress.Parts, regress.Part(name)) {
-			return nil, fmt.Errorf("--part %s: want rendered, tested or behaviour", name)
+			return nil, fmt.Errorf("--part %s: want rendered, tested, behaviour or speed", name)
 		}
 		parts = append(parts, regress.Part(name))
 	}

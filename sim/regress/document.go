@@ -29,6 +29,8 @@ type Report struct {
 	Failures []Failure `json:"failures"`
 	// Behaviour is what the cases found; nil if the part did not run.
 	Behaviour *Behaviour `json:"behaviour,omitempty"`
+	// Cost is what both sides cost; nil if the part did not run.
+	Cost *Cost `json:"cost,omitempty"`
 	// Untested says which tests could not be made, and why.
 	Untested []string `json:"untested,omitempty"`
 	// Notes are remarks about what the comparison does not show.
@@ -164,11 +166,11 @@ func (r *Report) outcome() Outcome {
 				return Differs
 			}
 		}
-		if len(r.Behaviour.NotCompared) > 0 {
-			return Void
-		}
 	}
-	if len(r.Untested) > 0 {
+	if r.Cost != nil && len(r.Cost.Unexpected()) > 0 {
+		return Differs
+	}
+	if len(r.Untested) > 0 || r.Behaviour != nil && len(r.Behaviour.NotCompared) > 0 || r.Cost != nil && r.Cost.Void() {
 		return Void
 	}
 	return Same

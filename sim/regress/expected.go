@@ -25,28 +25,43 @@ type Expectation struct {
 	line int // in the file
 }
 
-// ReadExpectations reads the field regress.expected of a file. Errors have the form "name:line: what".
-func ReadExpectations(name string, data []byte) ([]Expectation, error) {
+// Project is what a project declares for its comparisons.
+type Project struct {
+	Expected []Expectation
+	// Budgets are the changes of figures of the part speed that matter, as shares of base, by the name of
+	// the figure or of its group.
+	Budgets map[string]float64
+}
+
+// ReadProject reads the field regress of a file. Errors have the form "name:line: what".
+func ReadProject(name string, data []byte) (Project, error) {
 	var file struct {
 		Regress struct {
 			Expected []yaml.Node
+			Budgets  yaml.Node
 		}
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return Project{}, fmt.Errorf("%s: %w", name, err)
 	}
-	var all []Expectation
+	var project Project
 	var wrong []error
 	for _, node := range file.Regress.Expected {
 		e, err := expectationOf(&node)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, node.Line, err))
 		}
-		all = append(all, e)
+		project.Expected = append(project.Expected, e)
 	}
-	return all, errors.Join(wrong...)
+	if node := file.Regress.Budgets; !node.IsZero() {
+		var err error
+		if project.Budgets, err = budgets(&node); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, node.Line, err))
+		}
+	}
+	return project, errors.Join(wrong...)
 }
 
 func expectationOf(node *yaml.Node) (Expectation, error) {
@@ -61,8 +76,8 @@ func expectationOf(node *yaml.Node) (Expectation, error) {
 	}
 	e := Expectation{Change: conf.Change(fields["change"]), Directive: fields["directive"], Place: fields["place"], Reason: fields["reason"], Until: fields["until"], line: node.Line}
 	switch {
-	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved, AnswerChange, FailChange}, e.Change):
-		return e, fmt.Errorf("change %q: want gain, lose, change, move, answer or fail", e.Change)
+	case !slices.Contains([]conf.Change{conf.Gained, conf.Lost, conf.Changed, conf.Moved, AnswerChange, FailChange, CostChange}, e.Change):
+		return e, fmt.Errorf("change %q: want gain, lose, change, move, answer, fail or cost", e.Change)
 	case e.Directive == "":
 		return e, errors.New("no directive: write one as the report shows it, such as proxy_buffering off, or only its name")
 	case e.Reason == "":
@@ -92,6 +107,17 @@ func (e Expectation) coversFailure(f Failure) bool {
 	text := cmp.Or(f.Text, f.Stage)
 	name, _, _ := strings.Cut(text, " ")
 	return (e.Directive == text || e.Directive == strings.TrimRight(name, ";")) && (e.Place == "" || e.Place == f.Object)
+}
+
+// decides reports whether the part ran that shows whether an expected difference occurs.
+func (r *Report) decides(e Expectation) bool {
+	switch e.Change {
+	case AnswerChange:
+		return r.Behaviour != nil
+	case CostChange:
+		return r.Cost != nil
+	}
+	return r.Clusters.All > 0
 }
 
 // expect marks the kinds that are expected, and notes expectations that have expired or cover
@@ -129,8 +155,12 @@ func (r *Report) expect(all []Expectation, today string) {
 				a.Expected = &e
 			}
 		}
+		if r.expectCosts(e, e.Until >= today) {
+			covered = true
+		}
 		what := fmt.Sprintf("The expected difference in line %d (%s %s)", e.line, e.Change, e.Directive)
 		switch {
+		case !covered && !r.decides(e):
 		case !covered:
 			r.Notes = append(r.Notes, what+" does not occur: remove it.")
 		case e.Until < today:

@@ -10,11 +10,11 @@ import (
 
 func expectations(t *testing.T, text string) []regress.Expectation {
 	t.Helper()
-	all, err := regress.ReadExpectations("windtunnel.yaml", []byte(text))
+	project, err := regress.ReadProject("windtunnel.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return project.Expected
 }
 
 func TestExpectedDifferences(t *testing.T) {
@@ -79,7 +79,7 @@ func TestBadExpectations(t *testing.T) {
 		"regress:\n  expects: []": "windtunnel.yaml: ",
 		"regress: [":              "windtunnel.yaml: ",
 	} {
-		if _, err := regress.ReadExpectations("windtunnel.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := regress.ReadProject("windtunnel.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

@@ -4,7 +4,8 @@
 // nothing itself.
 //
 // The parts of a comparison are independent: what is rendered (rendered.go), what nginx -t says
-// about it (tested.go), and what it answers (answers.go). Another part gets a file of its own, a field in Report and a line in Run.
+// about it (tested.go), what it answers (answers.go), and what it costs (cost.go). Another part gets a file
+// of its own, a field in Report and a line in Run.
 package regress
 
 import (
@@ -20,6 +21,7 @@ import (
 
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/sim/regress/conf"
+	"windtunnel.dev/sim/regress/speed"
 )
 
 // ConfigMap is the name of the controller's ConfigMap in a cluster, unless a flag names another one. It
@@ -84,22 +86,29 @@ const (
 	RenderedPart  Part = "rendered"  // the configurations as trees
 	TestedPart    Part = "tested"    // nginx -t
 	BehaviourPart Part = "behaviour" // answers to behaviour cases
+	SpeedPart     Part = "speed"     // what both sides cost
 )
 
-// Parts lists all parts, in the order of reports.
-var Parts = []Part{RenderedPart, TestedPart, BehaviourPart}
+// Parts lists all parts, in the order of reports. DefaultParts are those that run if none is named:
+// measuring takes minutes, and a quiet machine.
+var (
+	Parts        = []Part{RenderedPart, TestedPart, BehaviourPart, SpeedPart}
+	DefaultParts = Parts[:3]
+)
 
 // Options describe a comparison.
 type Options struct {
 	// Base and Head render and test. They are needed for the parts rendered and tested only.
 	Base, Head Side
 	Clusters   []Cluster
-	Parts      []Part // empty: all
+	Parts      []Part // empty: DefaultParts
 	// SameProgram says that both sides run the same nginx with the same Lua code, so that equal
 	// configurations need one test only.
 	SameProgram bool
 	// Behaviour runs the part behaviour; nil: nothing is asked.
 	Behaviour func(ctx context.Context, progress func(stage string, done, of int)) (*Behaviour, error)
+	// Speed runs the part speed; nil: nothing is measured.
+	Speed func(ctx context.Context, progress func(stage string, done, of int)) (*speed.Result, error)
 	// Settings are the settings that differ between the sides, such as config.keep-alive=7. If there is
 	// only one, and the templates are the same, it explains all differences.
 	Settings []string
@@ -118,7 +127,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if len(o.Parts) == 0 {
-		o.Parts = Parts
+		o.Parts = DefaultParts
 	}
 	r := &runner{Options: o}
 	report := &Report{Schema: Schema, Parts: o.Parts, Kinds: []Kind{}, Failures: []Failure{}}
@@ -128,6 +137,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	if err := r.behave(ctx, report); err != nil {
+		return nil, err
+	}
+	if err := r.cost(ctx, report); err != nil {
 		return nil, err
 	}
 	report.expect(o.Expected, o.Today.Format(time.DateOnly))

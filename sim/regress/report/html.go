@@ -16,6 +16,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"style": report.Style, "headline": headline, "counts": counts, "where": where, "affected": affected, "cause": causeLine,
 	"sentence":  func(k regress.Kind) string { return sentence(k, backticks) },
 	"behaviour": behaviourLines, "answer": answerSentence, "step": answerPlace,
+	"costLines": costLines, "costRows": costRows,
 	"cluster": smallest, "expected": expected,
 	"failure": func(f regress.Failure) string { return failureSentence(f, plain) },
 }).Parse(pageText))

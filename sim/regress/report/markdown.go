@@ -59,6 +59,16 @@ func Markdown(w io.Writer, r *regress.Report) error {
 			item(out, "Cases", markdown.Text(strings.Join(a.Cases, ", ")))
 		}
 	}
+	for i, line := range costLines(r.Cost) {
+		if i == 0 {
+			fmt.Fprint(out, "\n## Speed\n\n")
+		}
+		fmt.Fprintf(out, "* %s\n", markdown.Text(line))
+	}
+	if r.Cost != nil {
+		fmt.Fprintln(out)
+		costTable(out, r.Cost, true)
+	}
 	for i, text := range r.Untested {
 		if i == 0 {
 			fmt.Fprint(out, "\n## Not tested\n\n")

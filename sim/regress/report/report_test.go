@@ -11,6 +11,7 @@ import (
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/conf"
 	"windtunnel.dev/sim/regress/report"
+	"windtunnel.dev/sim/regress/speed"
 )
 
 const manifests = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: a\n"
@@ -55,6 +56,18 @@ func differing() *regress.Report {
 				Effect: "other headers", Steps: 2, Case: "cors/origin", Place: "cases/cors/origin.yaml:12", Request: "GET http://a.example/<x>", Cases: []string{"cors/origin", "cors/wildcard"},
 				Causes: []string{"annotation/enable-cors"}, Values: []regress.Value{{What: "header X-A", Base: "one", Head: "<none>"}},
 			}},
+		},
+		Cost: &regress.Cost{
+			Result: &speed.Result{
+				Cluster: "large", Rounds: 3, Needed: 14, Targets: []speed.Target{{Kind: "plain", URL: "http://a.example/<x>", Status: 200}}, NotAsked: []string{"auth: none of 20 ingresses has an answer of a pod"},
+				Figures: []speed.Figure{
+					{Name: "render-cpu", Unit: "s", Base: []float64{0.1, 0.2, 0.11}, Head: []float64{0.3, 0.29, 0.31}, BaseMedian: &speed.Median{Value: 0.11, Interval: &[2]float64{0.1, 0.2}}, HeadMedian: &speed.Median{Value: 0.3}, Change: 1.73, P: 0.004, Budget: 0.1, Verdict: speed.More},
+					{Name: "worker-memory", Unit: "B", Base: []float64{3 << 20}, Head: []float64{2 << 20}, BaseMedian: &speed.Median{Value: 3 << 20}, HeadMedian: &speed.Median{Value: 2 << 20}, Change: -0.33, P: 0.01, Budget: 0.1, Verdict: speed.Less},
+					{Name: "last-worker", Unit: "s", Verdict: speed.Unknown, Why: "the Lua code <x> does not report", Invisible: true},
+					{Name: "request-cpu-plain", Unit: "s", Base: []float64{1e-5}, Head: []float64{1e-5}, BaseMedian: &speed.Median{Value: 1e-5}, HeadMedian: &speed.Median{Value: 1e-5}, P: 1, Budget: 0.1, Verdict: speed.Same},
+				},
+			},
+			Expected: map[string]*regress.Expectation{"worker-memory": {Change: regress.CostChange, Directive: "worker-memory", Reason: "a smaller <dictionary>", Until: "2027-01-31"}},
 		},
 		Untested: []string{"big: bind() to 0.0.0.0:80 failed"},
 		Notes:    []string{report.LuaNote([]string{"a.lua", "b.lua", "c.lua", "d.lua", "e.lua", "f.lua"})},

@@ -49,6 +49,15 @@ func Text(w io.Writer, r *regress.Report) error {
 			detail(out, "cases", strings.Join(a.Cases, ", "))
 		}
 	}
+	for i, line := range costLines(r.Cost) {
+		if i == 0 {
+			fmt.Fprint(out, "\nSpeed\n")
+		}
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+	if r.Cost != nil {
+		costTable(out, r.Cost, false)
+	}
 	for i, text := range r.Untested {
 		if i == 0 {
 			fmt.Fprint(out, "\nNot tested\n")

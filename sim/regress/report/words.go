@@ -9,6 +9,7 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/conf"
+	"windtunnel.dev/sim/regress/speed"
 )
 
 // headline says what the comparison found, in one sentence.
@@ -18,11 +19,17 @@ func headline(r *regress.Report) string {
 		if n := expectedKinds(r); n > 0 {
 			return "The sides differ only as expected: " + plural.Of(n, "kind") + " of differences."
 		}
+		if n := len(r.Parts); n == 1 && r.Parts[0] == regress.SpeedPart {
+			return "Both sides cost the same."
+		}
 		if r.Behaviour != nil && r.Behaviour.Unable != "" {
 			return "Both sides render the same. No behaviour case was asked."
 		}
 		return "Both sides do the same."
 	case regress.Void:
+		if r.Cost != nil && r.Cost.Void() {
+			return "Void: some figures could not be judged, and the rest shows no difference."
+		}
 		return "Void: some tests could not be made, and the others show no difference."
 	}
 	failures := 0
@@ -41,6 +48,9 @@ func headline(r *regress.Report) string {
 	if r.Behaviour != nil && len(r.Behaviour.Answers) > 0 {
 		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers that differ")
 	}
+	if r.Cost != nil && len(r.Cost.Unexpected()) > 0 {
+		found = append(found, costHeadline(r.Cost.Unexpected()))
+	}
 	return "The sides differ: " + strings.Join(found, ", ") + "."
 }
 
@@ -55,7 +65,23 @@ func expectedKinds(r *regress.Report) int {
 	if r.Behaviour != nil {
 		all += len(r.Behaviour.Answers)
 	}
+	if r.Cost != nil {
+		all += len(r.Cost.Expected)
+	}
 	return all
+}
+
+// costHeadline names the figures that differ.
+func costHeadline(all []speed.Figure) string {
+	var parts []string
+	for _, f := range all {
+		word := costWords(f)[0]
+		if f.Verdict == speed.Less {
+			word = costWords(f)[1]
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s (%+.0f %%)", f.Name, word, 100*f.Change))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // counts says how many clusters are the same.
