@@ -46,8 +46,7 @@ func (s *Server) WriteKubeconfig() error {
 	addUser(file, name, name, config)
 	file.CurrentContext = name
 	if s.https != nil {
-		s.identity.Dir = s.opts.Dir
-		if err := s.identity.WriteCA(); err != nil {
+		if err := s.identity.KeepCA(filepath.Join(s.opts.Dir, caFile)); err != nil {
 			return fmt.Errorf("writing the CA's certificate: %w", err)
 		}
 		byCert, err := s.CertificateConfig("admin", "system:masters")
@@ -58,24 +57,24 @@ func (s *Server) WriteKubeconfig() error {
 		file.Clusters[secure] = &api.Cluster{Server: byCert.Host, CertificateAuthorityData: byCert.CAData}
 		addUser(file, secure, secure, byCert)
 	}
-	if err := writePrivate(s.kubeconfig, *file); err != nil {
+	text, err := clientcmd.Write(*file)
+	if err == nil {
+		err = writePrivate(s.kubeconfig, text)
+	}
+	if err != nil {
 		return fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	return nil
 }
 
-// writePrivate replaces a kubeconfig by one that only its owner can read, independent of the mode
-// of the old file, and without following a symbolic link.
-func writePrivate(path string, config api.Config) error {
-	text, err := clientcmd.Write(config)
+// writePrivate replaces a file by one that only its owner can read, independent of the mode of the old
+// file, and without following a symbolic link.
+func writePrivate(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
+	_, err = file.Write(content)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}

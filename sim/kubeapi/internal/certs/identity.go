@@ -6,9 +6,10 @@ package certs
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"os"
-	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -16,11 +17,11 @@ import (
 type Identity struct {
 	Clients   *authority // signs client certificates; a rotation does not change it
 	addresses []net.IP   // beyond loopback
-	Dir       string     // directory of ca.crt; empty for none
 
 	mu      sync.Mutex
 	ca      *authority
 	serving *tls.Certificate
+	files   []string // with the CA's certificate
 }
 
 func New(addresses ...net.IP) (*Identity, error) {
@@ -88,13 +89,21 @@ func (i *Identity) show(ca *authority, serving *tls.Certificate) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.ca, i.serving = ca, serving
-	return i.WriteCA()
+	var errs []error
+	for _, path := range i.files {
+		errs = append(errs, i.write(path))
+	}
+	return errors.Join(errs...)
 }
 
-// WriteCA writes the CA's certificate to Dir, if that is set. Clients may have to read it again.
-func (i *Identity) WriteCA() error {
-	if i.Dir == "" {
-		return nil
+// KeepCA writes the CA's certificate to a file, and again when it changes: clients may read it again.
+func (i *Identity) KeepCA(path string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !slices.Contains(i.files, path) {
+		i.files = append(i.files, path)
 	}
-	return os.WriteFile(filepath.Join(i.Dir, "ca.crt"), i.ca.pem, 0o644)
+	return i.write(path)
 }
+
+func (i *Identity) write(path string) error { return os.WriteFile(path, i.ca.pem, 0o644) }

@@ -1,0 +1,61 @@
+package kubeapi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AccountFolder is the folder in which a container finds the files of its pod's service account. The
+// in-cluster configuration of client libraries reads them there (k8s.io/client-go/rest, InClusterConfig).
+const AccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// The files of a service account, as kube-apiserver's ServiceAccount admission mounts them.
+const (
+	tokenFile     = "token"
+	caFile        = "ca.crt"
+	namespaceFile = "namespace"
+)
+
+// accountSeconds is how long the token of WriteAccount is valid: kube-apiserver extends those of pods to
+// a year by default (--service-account-extend-token-expiration).
+const accountSeconds = 365 * 24 * 60 * 60
+
+// WriteAccount writes the files that a container finds in AccountFolder into a folder, which only its
+// owner may read: a new token of the service account, the CA of the server, and the namespace. The
+// account must exist, and HTTPS must be on. When the CA changes, the server writes its file again.
+func (s *Server) WriteAccount(folder, namespace, name string) error {
+	if s.https == nil {
+		return errors.New("kubeapi: the files of a service account are for HTTPS, which is off; set HTTPS or Dir")
+	}
+	account, found := s.state.Object("", "serviceaccounts", namespace, name).(*corev1.ServiceAccount)
+	if !found {
+		return fmt.Errorf("kubeapi: there is no service account %s/%s", namespace, name)
+	}
+	request := &authenticationv1.TokenRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(accountSeconds))},
+	}
+	if err := s.tokens.Issue(account, request); err != nil {
+		return err
+	}
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = writePrivate(filepath.Join(folder, tokenFile), []byte(request.Status.Token))
+	}
+	if err == nil {
+		err = writePrivate(filepath.Join(folder, namespaceFile), []byte(namespace))
+	}
+	if err == nil {
+		err = s.identity.KeepCA(filepath.Join(folder, caFile))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the files of a service account: %w", err)
+	}
+	return nil
+}
