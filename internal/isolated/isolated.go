@@ -22,14 +22,16 @@ import (
 // View is what a command sees instead of the machine's files and processes.
 type View struct {
 	// Folders are folders of the command's own: the path at which it sees each, and the folder that is
-	// there. The paths need not exist on the machine, but their first part must, such as /etc.
+	// there. The paths need not exist on the machine, but their first part must, such as /etc. With Root,
+	// they are paths of that root, in which missing ones are made.
 	Folders map[string]string
 	// Processes hides all processes but the command's own.
 	Processes bool
-	// Scratch is an empty folder, which stays empty. It is needed if one of the paths does not exist.
+	// Scratch is an empty folder, which stays empty. It is needed without Root if one of the paths does
+	// not exist.
 	Scratch string
 	// Root is a folder that the command sees as the whole file system, with /proc, /sys (read-only) and a
-	// small /dev. It needs root. Folders and Scratch do not apply then.
+	// small /dev. It needs root.
 	Root string
 	// User runs the command, with Root. Nil means that of this process.
 	User *User

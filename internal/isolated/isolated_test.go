@@ -2,6 +2,7 @@ package isolated_test
 
 import (
 	"bufio"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +83,32 @@ func TestFolders(t *testing.T) {
 	} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s exists on the machine: %t, want %t", path, err == nil, want)
+		}
+	}
+}
+
+// A path may lead through a link, as /var/run does on Debian. The command sees its folder there and where
+// the link leads, beside the folders and sockets of the machine.
+func TestFoldersBehindALink(t *testing.T) {
+	allowed(t)
+	parent, run1, run2 := folder(t, "beside", "b"), folder(t, "first", "1"), folder(t, "second", "2")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(parent, link); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", filepath.Join(parent, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	got := run(t, isolated.View{Folders: map[string]string{filepath.Join(link, "a", "b"): run1, filepath.Join(parent, "c"): run2}},
+		"cat "+link+"/beside; echo; ls "+link+"/a/b; ls "+parent+"/a/b; ls "+link+"/c; test -S "+parent+"/socket && echo socket")
+	if want := "b\nfirst\nfirst\nsecond\nsocket"; got != want {
+		t.Errorf("the command sees %q, want %q", got, want)
+	}
+	for _, name := range []string{"a", "c"} {
+		if _, err := os.Stat(filepath.Join(parent, name)); err == nil {
+			t.Errorf("%s exists on the machine", name)
 		}
 	}
 }
@@ -196,11 +223,25 @@ func TestRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyProgram(t, root, "/bin/sh", "/bin/cat", "/bin/ls", "/usr/bin/id")
-	out := run(t, isolated.View{Root: root, Processes: true, User: &isolated.User{UID: 4321, GID: 4322, Groups: []uint32{7}}}, strings.Join([]string{
+	for _, dir := range []string{"run", "var"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/run", filepath.Join(root, "var", "run")); err != nil {
+		t.Fatal(err)
+	}
+	given := folder(t, "given", "from outside\n")
+	for _, dir := range []string{given, filepath.Dir(given)} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := run(t, isolated.View{Root: root, Folders: map[string]string{"/var/run/a/b": given}, Processes: true, User: &isolated.User{UID: 4321, GID: 4322, Groups: []uint32{7}}}, strings.Join([]string{
 		"id -u; id -G", "ls /", "ls /dev/null /dev/shm/..", "echo by path > /dev/stdout", "set -- /proc/[0-9]*; echo $# processes", "echo x > /own/file",
-		"echo 1 2>&1 > /sys/kernel/profiling || echo /sys is read-only", "pwd",
+		"echo 1 2>&1 > /sys/kernel/profiling || echo /sys is read-only", "pwd", "cat /run/a/b/given /var/run/a/b/given",
 	}, "\n"))
-	for _, want := range []string{"4321\n4322 7\n", "\nown\n", "\nby path\n", "\n2 processes\n", "/sys is read-only", "full\nnull\n", "\n/"} {
+	for _, want := range []string{"4321\n4322 7\n", "\nown\n", "\nby path\n", "\n2 processes\n", "/sys is read-only", "full\nnull\n", "\n/\nfrom outside\nfrom outside"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)
 		}
@@ -210,6 +251,9 @@ func TestRoot(t *testing.T) {
 	}
 	if content, err := os.ReadFile(filepath.Join(root, "own", "file")); err != nil || string(content) != "x\n" {
 		t.Errorf("what it wrote: %q, %v", content, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "run", "a", "b")); err != nil || len(left) > 0 {
+		t.Errorf("left where the folder was: %v, %v", left, err)
 	}
 	if left, err := os.ReadDir(filepath.Join(root, "dev")); err != nil || len(left) > 0 {
 		t.Errorf("left in /dev: %v, %v", left, err)

@@ -70,15 +70,19 @@ func (m *mounts) point(path string) error {
 		}
 		parent = filepath.Dir(parent)
 	}
-	if parent == "/" {
+	real, err := filepath.EvalSymlinks(parent) // Debian's /var/run is a link to /run
+	if err != nil {
+		return err
+	}
+	if real == "/" {
 		return errors.New("the machine's root has no such folder")
 	}
-	if !m.rebuilt[parent] {
-		if err := m.rebuild(parent); err != nil {
-			return fmt.Errorf("rebuild %s: %w", parent, err)
+	if !m.rebuilt[real] {
+		if err := m.rebuild(real); err != nil {
+			return fmt.Errorf("rebuild %s: %w", real, err)
 		}
 	}
-	return os.MkdirAll(path, 0o755)
+	return os.MkdirAll(filepath.Join(real, strings.TrimPrefix(path, parent)), 0o755)
 }
 
 // rebuild replaces a folder by one in memory that has the same entries.

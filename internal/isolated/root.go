@@ -2,8 +2,10 @@ package isolated
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +27,10 @@ func (v View) enterRoot() error {
 	if err := v.mountSystem(); err != nil {
 		return err
 	}
+	folders, err := v.openFolders()
+	if err != nil {
+		return err
+	}
 	if err := unix.Chdir(v.Root); err != nil {
 		return fmt.Errorf("enter %s: %w", v.Root, err)
 	}
@@ -35,7 +41,39 @@ func (v View) enterRoot() error {
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return fmt.Errorf("leave the machine's root: %w", err)
 	}
-	return unix.Chdir("/")
+	if err := unix.Chdir("/"); err != nil {
+		return err
+	}
+	return attach(folders)
+}
+
+// openFolders opens the folders as mounts, by their paths in the view, because the machine's files are
+// out of reach later.
+func (v View) openFolders() (map[string]int, error) {
+	opened := map[string]int{}
+	for path, folder := range v.Folders {
+		mount, err := unix.OpenTree(unix.AT_FDCWD, folder, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+		if err != nil {
+			return nil, fmt.Errorf("open %s as a mount: %w", folder, err)
+		}
+		opened[path] = mount
+	}
+	return opened, nil
+}
+
+// attach attaches open mounts at their paths, which are now those of the new root, and so are the links
+// that they lead through.
+func attach(mounts map[string]int) error {
+	for _, path := range slices.Sorted(maps.Keys(mounts)) {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return fmt.Errorf("make a place for %s: %w", path, err)
+		}
+		if err := unix.MoveMount(mounts[path], "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_SYMLINKS); err != nil {
+			return fmt.Errorf("mount a folder at %s: %w", path, err)
+		}
+		unix.Close(mounts[path])
+	}
+	return nil
 }
 
 // mountSystem mounts /proc, /sys and /dev in the root.
