@@ -40,6 +40,10 @@ type Spec struct {
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=ingress"`
 	// The name of the controller's own pod.
 	Pod string `yaml:"pod,omitempty" jsonschema:"default=controller-0"`
+	// Whether the controller takes in-cluster configuration: it gets the environment variables of the API server, and the files of its service account at /var/run/secrets/kubernetes.io/serviceaccount.
+	InCluster bool `yaml:"inCluster,omitempty"`
+	// The name of the controller's service account, for inCluster and the templates of .APIServer. It is created in the namespace.
+	ServiceAccount string `yaml:"serviceAccount,omitempty" jsonschema:"default=default"`
 	// The command line: templates, one for each argument. An argument that expands to nothing is left out.
 	Command []string `yaml:"command" jsonschema:"required"`
 	// How a flag of a subject is written after the command: a template over .Name and .Value.

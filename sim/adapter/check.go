@@ -37,6 +37,7 @@ func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *spec
 	c.name("a namespace", a.Namespace, "spec", "namespace")
 	c.name("the name of a pod", a.Pod, "spec", "pod")
 	c.required()
+	c.account()
 	c.class()
 	c.crds()
 	c.processes()
@@ -199,6 +200,9 @@ func (c *checker) isolation() {
 		if !path.IsAbs(folder) || path.Clean(folder) != folder || folder == "/" || folder == "/proc" || strings.HasPrefix(folder, "/proc/") {
 			c.add(fmt.Sprintf("%q cannot be a folder of its own", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
 		}
+		if c.InCluster && isAccountFolder(folder) {
+			c.add(folder+" is the folder of the service account already", "remove it: inCluster lays it out", append(at, i)...)
+		}
 	}
 }
 
@@ -249,6 +253,7 @@ func (c *checker) expanded(s *Setup) {
 func sample(everything bool) Data {
 	data := Data{
 		Controller: "/bin/controller", Kubeconfig: "/root/kubeconfig", Root: "/root", NodeName: "node",
+		APIServer:      APIServer{Host: "127.0.0.1", Port: 6443, CA: "/root/ca.crt", Token: "/root/token"},
 		PublishAddress: "127.0.0.1", Ports: PortsFrom(10000),
 	}
 	if everything {

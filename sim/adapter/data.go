@@ -4,6 +4,7 @@ package adapter
 type Data struct {
 	Controller string // the path of the controller's binary
 	Kubeconfig string // the path of a kubeconfig of the subject's API server
+	APIServer  APIServer
 	// Root is the folder of the subject, in which its files are laid out; empty in containers, whose
 	// files are at their own paths.
 	Root           string
@@ -21,6 +22,15 @@ type Data struct {
 	Nginx, Lua, Template string
 	// Help is what is known of the controller's flags.
 	Help Help
+}
+
+// APIServer is the subject's API server over HTTPS, for controllers without a kubeconfig.
+type APIServer struct {
+	Host string
+	Port int
+	// CA is the path of a file with the certificate of its CA, and Token that of a file with a token of the
+	// controller's service account.
+	CA, Token string
 }
 
 // Ports are free ports of this machine for the controller and its proxy. An adapter uses those that it

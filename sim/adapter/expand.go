@@ -23,6 +23,8 @@ type Setup struct {
 	// Unapplied are the ConfigMap keys of the subject that do not reach the controller, because it has
 	// no ConfigMap.
 	Unapplied []string
+	// HasAccount says that the controller needs its service account, and the files of it.
+	HasAccount bool
 }
 
 // Expand expands the adapter for a subject. It sets those fields of data that the adapter itself
@@ -38,11 +40,14 @@ func (a *Adapter) Expand(data Data) (*Setup, error) {
 		return expanded
 	}
 	data.ConfigMap = expand([]any{"spec", "configMap"}, a.ConfigMap)
-	s := &Setup{Adapter: a.Name, Spec: a.Spec.transform(expand)}
+	s := &Setup{Adapter: a.Name, Spec: a.Spec.transform(expand), HasAccount: a.hasAccount()}
 	s.Command = append(s.Command[:1], slices.DeleteFunc(s.Command[1:], isEmpty)...)
 	s.Keep = slices.DeleteFunc(s.Keep, isEmpty)
 	s.NotApplicable = slices.DeleteFunc(s.NotApplicable, func(n NotApplicable) bool { return n.Why == "" })
 	maps.DeleteFunc(s.Env, func(_, value string) bool { return value == "" })
+	if s.InCluster {
+		s.Env = data.APIServer.environment(s.Env)
+	}
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.left })
 	if s.Isolation != nil && !holds(a.Isolation.When, s.Isolation.When) {
 		s.Isolation = nil

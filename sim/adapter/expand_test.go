@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func expand(t *testing.T, a *Adapter, data Data) *Setup {
 
 func TestExpand(t *testing.T) {
 	s := expand(t, mustParse(t, good), Data{
-		Controller: "/bin/good", Kubeconfig: "/k", Root: "/r", Ports: PortsFrom(9000),
+		Controller: "/bin/good", Kubeconfig: "/k", Root: "/r", Ports: PortsFrom(9000), APIServer: APIServer{Host: "127.0.0.1", Port: 6443},
 		Flags: map[string]string{"v": "2", "a": "b"}, Config: map[string]string{"key": "value", "http-port": "80"},
 		Streams: []Stream{{1, "demo/a:9"}, {2, "demo/b:9"}}, Help: Help{Flags: map[string]bool{"empty": true}},
 	})
@@ -31,7 +32,8 @@ func TestExpand(t *testing.T) {
 	}{
 		{"command", s.Command, []string{"/bin/good", "--root=/r", "--streams", "1=demo/a:9 2=demo/b:9 "}},
 		{"arguments", s.Arguments, []string{"-a b", "-v 2"}},
-		{"an environment without what is empty", s.Env, map[string]string{"KUBECONFIG": "/k"}},
+		{"an environment without what is empty", s.Env, map[string]string{
+			"KUBECONFIG": "/k", "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443", "KUBERNETES_SERVICE_PORT_HTTPS": "6443"}},
 		{"directory", s.Directory, "/r/work"},
 		{"class", s.IngressClass.Controller, "example.com/system"},
 		{"health", []string{s.Health[0].URL, s.Health[1].Address}, []string{"http://127.0.0.1:9005/healthz", "127.0.0.1:9000"}},
@@ -69,6 +71,24 @@ func TestExpandLeavesOutWhatDoesNotApply(t *testing.T) {
 	a.ConfigMap = ""
 	if s := expand(t, a, Data{Config: map[string]string{"b": "1", "a": "2"}}); !cmp.Equal(s.Unapplied, []string{"a", "b"}) {
 		t.Errorf("unapplied %q", s.Unapplied)
+	}
+}
+
+// A controller needs its service account for in-cluster configuration, or if it is handed the token. An
+// adapter may set the variables itself.
+func TestServiceAccount(t *testing.T) {
+	plain := strings.NewReplacer("  inCluster: true\n", "", "  serviceAccount: good.controller\n", "")
+	if s := expand(t, mustParse(t, plain.Replace(good)), Data{}); s.HasAccount || s.ServiceAccount != "default" || len(s.Env) > 0 {
+		t.Errorf("without a service account: %t, %s, %v", s.HasAccount, s.ServiceAccount, s.Env)
+	}
+	a := mustParse(t, strings.Replace(plain.Replace(good), "{{.Lua}}\"}", "{{.APIServer.Token}}\", KUBERNETES_SERVICE_HOST: localhost}", 1))
+	data := Data{APIServer: APIServer{Host: "127.0.0.1", Token: "/token"}}
+	if s := expand(t, a, data); !s.HasAccount || s.Env["LUA"] != "/token" || len(s.Env) != 2 {
+		t.Errorf("with the token: %t, %v", s.HasAccount, s.Env)
+	}
+	a.InCluster = true
+	if s := expand(t, a, data); s.Env["KUBERNETES_SERVICE_HOST"] != "localhost" || s.Env["KUBERNETES_SERVICE_PORT"] == "" {
+		t.Errorf("with an address of its own: %v", s.Env)
 	}
 }
 

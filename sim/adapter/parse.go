@@ -80,6 +80,7 @@ func readSpec(a *Adapter, data []byte, at specfile.Position, manifests []*yaml.N
 func (a *Adapter) fill() {
 	a.Namespace = cmp.Or(a.Namespace, "ingress")
 	a.Pod = cmp.Or(a.Pod, "controller-0")
+	a.ServiceAccount = cmp.Or(a.ServiceAccount, defaultAccount)
 	a.Flag = cmp.Or(a.Flag, "--{{.Name}}={{.Value}}")
 	for i := range a.Health {
 		if a.Health[i].URL != "" {

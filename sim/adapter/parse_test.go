@@ -45,6 +45,8 @@ spec:
   program: goodd
   needs: [proxyd]
   namespace: system
+  inCluster: true
+  serviceAccount: good.controller
   command: ["{{.Controller}}", "--root={{.Root}}", "{{if .Streams}}--streams{{end}}", "{{range .Streams}}{{.Port}}={{.Service}} {{end}}"]
   flag: "-{{.Name}} {{.Value}}"
   env: {KUBECONFIG: "{{.Kubeconfig}}", LUA: "{{.Lua}}"}
@@ -133,13 +135,18 @@ func TestReferenceIsComplete(t *testing.T) {
 		}
 	}
 	for field := range reflect.TypeFor[Data]().Fields() {
-		if field.Name != "Help" && field.Name != "Ports" && lacks("."+field.Name) {
+		if field.Name != "Help" && field.Name != "Ports" && field.Name != "APIServer" && lacks("."+field.Name) {
 			t.Errorf("docs/adapters.md lacks .%s", field.Name)
 		}
 	}
 	for field := range reflect.TypeFor[Ports]().Fields() {
 		if lacks("."+field.Name) && lacks(".Ports."+field.Name) {
 			t.Errorf("docs/adapters.md lacks .Ports.%s", field.Name)
+		}
+	}
+	for field := range reflect.TypeFor[APIServer]().Fields() {
+		if lacks("."+field.Name) && lacks(".APIServer."+field.Name) {
+			t.Errorf("docs/adapters.md lacks .APIServer.%s", field.Name)
 		}
 	}
 }

@@ -11,10 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AccountFolder is the folder in which a container finds the files of its pod's service account. The
-// in-cluster configuration of client libraries reads them there (k8s.io/client-go/rest, InClusterConfig).
-const AccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
-
 // The files of a service account, as kube-apiserver's ServiceAccount admission mounts them.
 const (
 	tokenFile     = "token"
@@ -26,9 +22,11 @@ const (
 // a year by default (--service-account-extend-token-expiration).
 const accountSeconds = 365 * 24 * 60 * 60
 
-// WriteAccount writes the files that a container finds in AccountFolder into a folder, which only its
-// owner may read: a new token of the service account, the CA of the server, and the namespace. The
-// account must exist, and HTTPS must be on. When the CA changes, the server writes its file again.
+// WriteAccount writes into a folder, which only its owner may read, what a container finds in
+// /var/run/secrets/kubernetes.io/serviceaccount: a new token of the service account, the CA of the
+// server, and the namespace. In-cluster configuration consists of these files and the server's address
+// (k8s.io/client-go/rest, InClusterConfig). The account must exist, and HTTPS must be on. When the CA
+// changes, the server writes its file again.
 func (s *Server) WriteAccount(folder, namespace, name string) error {
 	if s.https == nil {
 		return errors.New("kubeapi: the files of a service account are for HTTPS, which is off; set HTTPS or Dir")
