@@ -77,6 +77,8 @@ func (t Types) wantedType(name string) (wanted, example string) {
 		return "a list", "its items on lines that start with a dash"
 	case name == "string":
 		return "text", "one value"
+	case name == "bool":
+		return "true or false", "one of the two"
 	}
 	if _, fields := t.fieldsOf(name); fields != nil {
 		return "a mapping", "key: value pairs; the keys are " + strings.Join(fields, ", ")
