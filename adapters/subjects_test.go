@@ -118,6 +118,14 @@ func rollingUpdate(t *testing.T, of subject.Subject) measure.Subject {
 // rollingUpdateOn is rollingUpdate with any driver.
 func rollingUpdateOn(t *testing.T, d driver.Driver, of subject.Subject) measure.Subject {
 	t.Helper()
+	s, _ := rollingUpdateWith(t, d, of, "")
+	return s
+}
+
+// rollingUpdateWith is rollingUpdateOn with further steps of the timeline. It also returns the folder of
+// the subject's logs.
+func rollingUpdateWith(t *testing.T, d driver.Driver, of subject.Subject, steps string) (s measure.Subject, dir string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a scenario; not run with -short")
 	}
@@ -132,20 +140,22 @@ spec:
   settle: 20s
   population: {services: 5, pods: 3, ingresses: 5}
   traffic: [{lane: http, rate: 20/s}]
-  timeline: [{at: 0s, churn: rolling-update, rate: 2/s, for: 4s, drain: 5s}]
-`, of.Adapter, of.Controller, of.Nginx, of.Template, of.Lua), 0o644); err != nil {
+  timeline:
+  - {at: 0s, churn: rolling-update, rate: 2/s, for: 4s, drain: 5s}%s
+`, of.Adapter, of.Controller, of.Nginx, of.Template, of.Lua, steps), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := scenario.Load(file, scenario.Known{})
+	loaded, err := scenario.Load(file, scenario.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := trial.Do(t.Context(), trial.Trial{Scenario: s, Seed: 1, Driver: d, Dir: filepath.Join(t.TempDir(), "run")})
+	dir = filepath.Join(t.TempDir(), "run")
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: loaded, Seed: 1, Driver: d, Dir: dir})
 	if ended.Err != nil || ended.Cut != nil {
 		t.Fatal(ended.Err, ended.Cut)
 	}
 	t.Log(ended.Outcome, ended.Note()) // a slow machine makes the run void; what is checked does not depend on that
-	return ended.Measured.Result.Subjects[0]
+	return ended.Measured.Result.Subjects[0], filepath.Join(dir, "other")
 }
 
 // check checks what holds for all subjects that serve every change.

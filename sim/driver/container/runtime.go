@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -84,10 +86,21 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 	}, err
 }
 
-// files returns the kubeconfig, and the files of the adapter that are texts or copies of files: the
-// folders of an image exist already.
+// files returns the kubeconfig, the files of the service account if the controller has one, and the files
+// of the adapter that are texts or copies of files: the folders of an image exist already.
 func (r *runtime) files() ([]testcontainers.ContainerFile, error) {
 	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: simulated.ImageKubeconfig, FileMode: 0o444}}
+	if r.setup.HasAccount {
+		account, err := os.ReadDir(r.cluster.AccountFolder())
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range account {
+			files = append(files, testcontainers.ContainerFile{
+				HostFilePath: filepath.Join(r.cluster.AccountFolder(), file.Name()), ContainerFilePath: path.Join(adapter.AccountFolder, file.Name()), FileMode: 0o444,
+			})
+		}
+	}
 	for _, f := range r.setup.Files {
 		file := testcontainers.ContainerFile{ContainerFilePath: f.Path, FileMode: int64(f.Mode)}
 		switch {

@@ -114,7 +114,24 @@ func (r *runtime) imageView() *isolated.View {
 	for _, group := range r.image.User.Sgids {
 		who.Groups = append(who.Groups, uint32(group))
 	}
-	return &isolated.View{Root: r.root, Processes: true, User: who}
+	view := &isolated.View{Root: r.root, Processes: true, User: who}
+	if r.setup.HasAccount {
+		view.Folders = map[string]string{adapter.AccountFolder: r.cluster.AccountFolder()}
+	}
+	return view
+}
+
+// giveAccount lets the user of an image read the files of the controller's service account.
+func (r *runtime) giveAccount() error {
+	if !r.setup.HasAccount {
+		return nil
+	}
+	return filepath.WalkDir(r.cluster.AccountFolder(), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(r.image.User.Uid), int(r.image.User.Gid))
+	})
 }
 
 // readFromImage reads a file of an image's root. A log file that is a link to the controller's output is

@@ -58,7 +58,7 @@ func (d Driver) UnsupportedSubject(s subject.Subject) string {
 			return fmt.Sprintf("the adapter %s needs the program %s, which is not on PATH", a.Name, program)
 		}
 	}
-	if a.Isolation == nil || d.HostPaths || allowsIsolation() == nil {
+	if (a.Isolation == nil || d.HostPaths) && !a.InCluster || allowsIsolation() == nil {
 		return ""
 	}
 	c, err := d.controller(context.Background(), a, s)
@@ -66,11 +66,29 @@ func (d Driver) UnsupportedSubject(s subject.Subject) string {
 		return "" // Prepare reports the error
 	}
 	setup, err := a.Expand(c.tell(adapter.Data{Flags: s.Flags, Config: s.Config}))
-	if err != nil || setup.Isolation == nil {
+	if err != nil {
 		return "" // likewise
 	}
-	return fmt.Sprintf("its controller %s needs %s of its own, but %v: run it from an image with --driver container, or let it use those of this machine with --allow-host-paths",
-		c.path, strings.Join(setup.Isolation.Folders, ", "), allowsIsolation())
+	return d.unisolated(c.path, setup)
+}
+
+// unisolated returns why a controller cannot run on a machine that does not allow to isolate it; empty: it
+// can.
+func (d Driver) unisolated(controller string, setup *adapter.Setup) string {
+	var folders []string
+	if setup.Isolation != nil && !d.HostPaths {
+		folders = append(folders, setup.Isolation.Folders...)
+	}
+	alternative := ", or let it use those of this machine with --allow-host-paths"
+	if setup.InCluster {
+		folders = append(folders, adapter.AccountFolder)
+		alternative = "" // --allow-host-paths does not apply to this folder
+	}
+	if len(folders) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("its controller %s needs %s of its own, but %v: run it from an image with --driver container%s",
+		controller, strings.Join(folders, ", "), allowsIsolation(), alternative)
 }
 
 // controller is the program that a subject runs.

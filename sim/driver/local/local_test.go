@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -145,6 +146,94 @@ func TestForkThatCannotBeIsolated(t *testing.T) {
 	}
 	if why := (Driver{}).UnsupportedSubject(subject.Subject{Name: "ours", Controller: build(t)}); why != "" {
 		t.Errorf("refused although it needs no isolation: %s", why)
+	}
+}
+
+// inCluster writes an adapter for controllers with in-cluster configuration.
+func inCluster(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "in-cluster.yaml")
+	err := os.WriteFile(path, []byte(`
+apiVersion: windtunnel.dev/v1
+kind: Adapter
+metadata: {name: in-cluster}
+spec:
+  summary: A controller.
+  inCluster: true
+  command: ["{{.Controller}}", "{{.APIServer.Host}}", "{{.APIServer.Port}}", "{{.APIServer.CA}}", "{{.APIServer.Token}}"]
+  env: {OWN: "{{.Root}}"}
+  ingressClass: {controller: example.com/in-cluster}
+  health: [{address: "127.0.0.1:{{.Ports.HTTP}}", proves: nothing}]
+  processes: {workers: single}
+  isolation: {folders: [/run/windtunnel-test]}
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A controller with in-cluster configuration has its account's files, at both paths of the folder, beside
+// other folders of its own. It finds nothing of the clusters that the user of this machine has.
+func TestInClusterConfiguration(t *testing.T) {
+	if err := isolated.Allowed(); err != nil {
+		t.Skip(err)
+	}
+	for name, value := range map[string]string{"KUBECONFIG": "/users-own", "KUBERNETES_SERVICE_PORT": "1", "KUBERNETES_MASTER": "users-own", "HOME": "/users-own"} {
+		t.Setenv(name, value)
+	}
+	dir := t.TempDir()
+	log := event.NewLog(&strings.Builder{}, time.Now())
+	s := subject.Subject{Name: "subject", Adapter: inCluster(t), Controller: program(t, strings.Join([]string{
+		"env | grep -e KUBE -e users-own | sort", "cd /var/run/secrets/kubernetes.io/serviceaccount && ls && cat namespace && echo",
+		`cmp ca.crt "$3" && cmp /run/secrets/kubernetes.io/serviceaccount/token "$4" && echo the same files`,
+		`[ "$HOME" = "$OWN" ] && touch /run/windtunnel-test/file && echo its own`,
+		`[ "$1:$2" = "$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT" ] && echo the same address`,
+	}, "\n"))}
+	instance, err := Driver{}.Prepare(t.Context(), s, driver.Options{Dir: dir, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer instance.Stop(t.Context())
+	if err := instance.Launch(t.Context()); err == nil {
+		t.Error("it has ended, and counts as healthy")
+	}
+	output, err := os.ReadFile(filepath.Join(dir, "controller.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`^KUBERNETES_SERVICE_HOST=127\.0\.0\.1
+KUBERNETES_SERVICE_PORT=\d{3,}
+KUBERNETES_SERVICE_PORT_HTTPS=\d{3,}
+ca\.crt
+namespace
+token
+ingress
+the same files
+its own
+the same address
+$`)
+	if !want.Match(output) {
+		t.Errorf("the controller found\n%s", output)
+	}
+}
+
+// Where namespaces are not allowed, one line says so, and does not suggest the machine's own folder.
+func TestInClusterConfigurationNeedsIsolation(t *testing.T) {
+	s := subject.Subject{Name: "subject", Adapter: inCluster(t), Controller: "/bin/true"}
+	allowed := allowsIsolation
+	defer func() { allowsIsolation = allowed }()
+	allowsIsolation = func() error { return errors.New("no namespaces here") }
+	for _, d := range []Driver{{}, {HostPaths: true}} {
+		why := d.UnsupportedSubject(s)
+		for _, want := range []string{"/bin/true", "/var/run/secrets/kubernetes.io/serviceaccount of its own", "no namespaces here", "--driver container"} {
+			if !strings.Contains(why, want) {
+				t.Errorf("%+v: %q, want %s", d, why, want)
+			}
+		}
+		if strings.ContainsAny(why, "\n") || strings.Contains(why, "--allow-host-paths") || strings.Contains(why, "windtunnel-test") == d.HostPaths {
+			t.Errorf("%+v: %q", d, why)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *runtime) layOut() error {
 			return err
 		}
 	}
-	return nil
+	return r.giveAccount()
 }
 
 // command returns the command line of the controller. The subject's flags take precedence.
@@ -75,7 +75,7 @@ func (r *runtime) command() (*exec.Cmd, error) {
 		return r.imageCommand(), nil
 	}
 	command := exec.Command(r.setup.Command[0], slices.Concat(r.setup.Command[1:], r.setup.Arguments)...)
-	command.Env = os.Environ()
+	command.Env = r.environment()
 	for name, value := range r.setup.Env {
 		command.Env = append(command.Env, name+"="+value)
 	}
@@ -84,6 +84,20 @@ func (r *runtime) command() (*exec.Cmd, error) {
 	}
 	command.Dir = placed(r.root, r.setup.Directory)
 	return command, os.MkdirAll(command.Dir, 0o755)
+}
+
+// environment returns the variables that a controller shares with this process. With in-cluster
+// configuration, it must find no cluster of the user's instead, as client libraries do through these
+// variables and in the user's home.
+func (r *runtime) environment() []string {
+	env := os.Environ()
+	if !r.setup.InCluster {
+		return env
+	}
+	env = slices.DeleteFunc(env, func(variable string) bool {
+		return strings.HasPrefix(variable, "KUBECONFIG=") || strings.HasPrefix(variable, "KUBERNETES_")
+	})
+	return append(env, "HOME="+r.cluster.Root)
 }
 
 // imageCommand returns the command line of a controller from an image, as a container engine would start
@@ -102,13 +116,20 @@ func (r *runtime) view() (*isolated.View, error) {
 	if r.image != nil {
 		return r.imageView(), nil
 	}
-	if r.setup.Isolation == nil {
+	if r.setup.Isolation == nil && !r.setup.InCluster {
 		return nil, nil //nolint:nilnil // there is no view
 	}
-	view := &isolated.View{Folders: map[string]string{}, Processes: r.setup.Isolation.Processes, Scratch: filepath.Join(r.root, "view")}
+	view := &isolated.View{Folders: map[string]string{}, Scratch: filepath.Join(r.cluster.Root, "view")}
 	if err := os.MkdirAll(view.Scratch, 0o755); err != nil {
 		return nil, err
 	}
+	if r.setup.InCluster {
+		view.Folders[adapter.AccountFolder] = r.cluster.AccountFolder()
+	}
+	if r.setup.Isolation == nil {
+		return view, nil
+	}
+	view.Processes = r.setup.Isolation.Processes
 	for _, folder := range r.setup.Isolation.Folders {
 		own := filepath.Join(r.root, folder)
 		if err := os.MkdirAll(own, 0o755); err != nil {

@@ -19,6 +19,7 @@ const ImageKubeconfig = "/kubeconfig"
 func (i *Instance) ExpandForImage(a *adapter.Adapter, labels map[string]string) (*adapter.Setup, error) {
 	data := i.Data()
 	data.Controller, data.Kubeconfig = "controller", ImageKubeconfig
+	data.APIServer = inImage(data.APIServer)
 	if flag := map[string]bool{"log-format": true}; labels[engine.Bundled] != "" {
 		data.Help.Flags = flag
 	} else {

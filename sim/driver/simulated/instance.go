@@ -120,6 +120,9 @@ func (i *Instance) Launch(ctx context.Context) error {
 	if err := i.describeController(ctx); err != nil {
 		return err
 	}
+	if err := i.writeAccount(); err != nil {
+		return err
+	}
 	if unapplied := i.setup.Unapplied; len(unapplied) > 0 {
 		i.trouble("the controller has no ConfigMap, so the scenario's keys do not reach it", strings.Join(unapplied, ", "))
 	}

@@ -27,7 +27,8 @@ const (
 const loopback = "127.0.0.1"
 
 // describeController creates the objects that the controller needs at its start: its namespace, the
-// node of its pod, the objects of its adapter, and the ConfigMaps of TCP and UDP services.
+// node of its pod, its service account, the ConfigMaps of TCP and UDP services, and the objects of its
+// adapter.
 func (i *Instance) describeController(ctx context.Context) error {
 	objects, err := i.objects()
 	if err == nil {
@@ -56,6 +57,9 @@ func (i *Instance) objects() ([]*unstructured.Unstructured, error) {
 	typed := []runtime.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: i.setup.Namespace}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelTopologyZone: zone}}},
+	}
+	if i.setup.HasAccount {
+		typed = append(typed, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: i.setup.Namespace, Name: i.setup.ServiceAccount}})
 	}
 	if len(i.Options.Streams) > 0 {
 		if i.setup.Streams == nil {
@@ -111,7 +115,7 @@ func (i *Instance) streamPorts() map[string]string {
 // Kubeconfig, Root and Help, which depend on where the controller runs.
 func (i *Instance) Data() adapter.Data {
 	data := adapter.Data{
-		NodeName: nodeName, PublishAddress: loopback, Ports: i.ports,
+		NodeName: nodeName, PublishAddress: loopback, Ports: i.ports, APIServer: i.apiServer(),
 		Flags: i.Subject.Flags, Config: i.Subject.Config,
 		Nginx: i.Subject.Nginx, Lua: i.Subject.Lua, Template: i.Subject.Template,
 	}
