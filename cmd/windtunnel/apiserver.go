@@ -22,6 +22,7 @@ type apiserver struct {
 	server      kubeapi.Options
 	pods        controllers.Options
 	controllers []string
+	account     string // namespace/name, "" for none
 }
 
 func apiserverCommand() *cobra.Command {
@@ -41,6 +42,7 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig, which appears when the cluster has the manifests, and the CA (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "accept EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
 	flags.BoolVar(&a.server.CreationTimes, "creation-times", false, "keep the creation times that new objects bring, as those of a dump do; Kubernetes replaces them")
+	flags.StringVar(&a.account, "service-account", "", "service account, as NAMESPACE/NAME, whose files (token, ca.crt, namespace) are written for programs with in-cluster configuration; it is created if the manifests have none (default: none)")
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "the controllers of Kubernetes to run: all, none, or some of "+strings.Join(controllers.Names(), ","))
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start until it is ready")
 	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")
@@ -65,6 +67,9 @@ func (a *apiserver) controllerNames() ([]string, error) {
 func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
 	names, err := a.controllerNames()
 	if err != nil {
+		return err
+	}
+	if err := checkAccount(a.account); err != nil {
 		return err
 	}
 	manifests, err := manifest.Load(paths...)
@@ -118,10 +123,14 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 		return err
 	}
 	defer stop()
+	if err := a.writeAccount(server); err != nil {
+		return err
+	}
 	if err := server.WriteKubeconfig(); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
+	a.printAccount(out, server)
 	printHolds(out, "serving", server)
 	<-ctx.Done()
 	printHolds(out, "stopped with", server)
