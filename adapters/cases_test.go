@@ -34,6 +34,9 @@ func TestCases(t *testing.T) {
 	t.Run("gateway", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: testAdapter(t, "gateway"), Controller: self(t)}, false)
 	})
+	t.Run("nginx-inc", func(t *testing.T) {
+		runCase(t, nginxInc(t), true)
+	})
 	for _, adapter := range []string{"traefik", "traefik-gateway"} {
 		t.Run(adapter, func(t *testing.T) {
 			runCase(t, subject.Subject{Adapter: adapter, Controller: thirdparty.Program(t, "traefik")}, false)
@@ -102,6 +105,13 @@ func TestOthersAreSeen(t *testing.T) {
 			checkSeen(t, s)
 		})
 	}
+}
+
+func TestNGINXIncIsSeen(t *testing.T) {
+	s := nginxInc(t)
+	s.Name = "subject"
+	t.Parallel()
+	checkSeen(t, s)
 }
 
 func TestControllersWithHAProxyAreSeen(t *testing.T) {

@@ -86,6 +86,34 @@ func TestControllersWithHAProxy(t *testing.T) {
 	}
 }
 
+// A stub of NGINX Inc's controller, under its adapter, with a real nginx.
+func TestNGINXInc(t *testing.T) {
+	s := rollingUpdate(t, nginxInc(t))
+	check(t, s)
+	checkNginx(t, s)
+	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 {
+		t.Errorf("%d reloads, workers %+v", s.Reloads, s.Workers)
+	}
+	for _, name := range []string{"reloads", "workers.draining", "cpu.controller"} {
+		if why := s.WhyNot(name); why != "" {
+			t.Errorf("%s: not applicable: %s", name, why)
+		}
+	}
+}
+
+// nginxInc returns the stub of NGINX Inc's controller as a subject.
+func nginxInc(t *testing.T) subject.Subject {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs nginx; not run with -short")
+	}
+	needIsolation(t)
+	if _, err := os.Stat(adapterstest.NGINX); err != nil {
+		t.Skip("there is no nginx: ", err)
+	}
+	return subject.Subject{Adapter: "nginx-inc", Controller: stub(t, adapterstest.NGINXIncStub)}
+}
+
 // haproxyControllers returns the subjects that are controllers with HAProxy, without their HAProxy.
 func haproxyControllers(t *testing.T) []subject.Subject {
 	t.Helper()

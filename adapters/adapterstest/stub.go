@@ -36,7 +36,8 @@ func Main() {
 		return
 	}
 	named := map[string]func(context.Context, []string) error{
-		EnvoyStub: runEnvoy, HAProxyIngressStub: runHAProxyIngress, HAProxyTechStub: runHAProxyTech, NGINXGatewayStub: runNGINXGateway,
+		EnvoyStub: runEnvoy, HAProxyIngressStub: runHAProxyIngress, HAProxyTechStub: runHAProxyTech,
+		NGINXGatewayStub: runNGINXGateway, NGINXIncStub: runNGINXInc,
 	}
 	if run, is := named[filepath.Base(os.Args[0])]; is {
 		runAndExit(filepath.Base(os.Args[0]), run, os.Args[1:])
