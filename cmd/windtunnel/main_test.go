@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CONTROLLER", controller)
 			env.Setenv("CASES", filepath.Join(root, "cases"))
 			env.Setenv("LUA", filepath.Join(root, "lua"))
+			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			// With the race detector, each of the hundreds of commands would start ten times as slowly.
 			// Scripts set PATH to RACED for commands that do much at once, and to PLAIN for others.
 			env.Setenv("RACED", env.Getenv("PATH"))

@@ -14,6 +14,7 @@ import (
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -24,7 +25,7 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 		if err != nil {
 			return nil, err
 		}
-		return s.Warnings, nil
+		return s.Warnings, run.Check(s, s.Seed)
 	},
 	adapter.Kind: func(path string) ([]scenario.Problem, error) {
 		_, err := adapter.Load(path)

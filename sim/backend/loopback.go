@@ -43,9 +43,11 @@ func New(o Options) *Loopback {
 
 // Start makes a pod with an address that no other pod of the fleet ever had or will
 // have, so an answer from it can only come from that pod.
-func (f *Loopback) Start(name, service string) (Pod, error) { return f.start(name, service, nil) }
+func (f *Loopback) Start(name, service string) (Pod, error) {
+	return f.start(name, service, nil, nil)
+}
 
-func (f *Loopback) start(name, service string, script *compiled) (Pod, error) {
+func (f *Loopback) start(name, service string, script *compiled, further []int) (Pod, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
@@ -59,6 +61,7 @@ func (f *Loopback) start(name, service string, script *compiled) (Pod, error) {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	p := newPod(podContext{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
+	p.further = further
 	p.assign(script, f.recording)
 	f.pods[name] = p
 	p.setState(Starting)

@@ -42,13 +42,15 @@ type pod struct {
 	grpc    func() *grpc.Server // made on the first call: few of ten thousand pods get one
 
 	connections *connections
+	further     []int // ports on which it listens besides its own
 	role        *role // nil, unless the pod follows a script or records
 
-	mu       sync.Mutex
-	state    State
-	listener *idleListener   // nil until Ready
-	stream   *streamListener // nil until Ready, or for good
-	drain    *time.Timer     // nil until Terminate
+	mu        sync.Mutex
+	state     State
+	listener  *idleListener   // nil until Ready
+	listeners []*idleListener // of the further ports
+	stream    *streamListener // nil until Ready, or for good
+	drain     *time.Timer     // nil until Terminate
 }
 
 // podContext is what a pod knows about its fleet.
@@ -109,14 +111,14 @@ func (p *pod) Ready() error {
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
-	if err := p.role.listen(p.address.Addr()); err != nil {
+	if err := p.listenFurther(); err != nil {
 		listener.Close()
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
 	if p.context.streamPort != 0 {
 		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
 			listener.Close()
-			p.role.close()
+			p.closeFurther()
 			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 		}
 		go p.serveStream(p.stream)
@@ -124,7 +126,9 @@ func (p *pod) Ready() error {
 	p.listener = newIdleListener(listener)
 	p.setStateLocked(Ready)
 	go p.serve(p.listener)
-	p.role.each(func(l *idleListener) { go p.serve(l) })
+	for _, l := range p.listeners {
+		go p.serve(l)
+	}
 	return nil
 }
 
@@ -177,7 +181,7 @@ func (p *pod) closeListeners() bool {
 	if p.listener != nil {
 		p.listener.stop()
 	}
-	p.role.close()
+	p.closeFurther()
 	p.stream.close()
 	p.setStateLocked(Gone)
 	p.mu.Unlock()

@@ -5,37 +5,39 @@ import (
 	"net/netip"
 )
 
-// listen opens the further ports of a pod's script.
-func (r *role) listen(at netip.Addr) error {
-	if r == nil || r.script == nil {
-		return nil
-	}
-	for _, port := range r.script.Ports {
-		address := netip.AddrPortFrom(at, uint16(port))
+// PortFleet is a Fleet whose pods may listen on more ports than one.
+type PortFleet interface {
+	Fleet
+	// StartOn starts a pod as Start does; when it is ready, it also listens on the further ports. They
+	// are from 1 to 65535.
+	StartOn(name, service string, further []int) (Pod, error)
+}
+
+var _ PortFleet = (*Loopback)(nil)
+
+// StartOn implements PortFleet.
+func (f *Loopback) StartOn(name, service string, further []int) (Pod, error) {
+	return f.start(name, service, nil, further)
+}
+
+// listenFurther opens the pod's further ports. With an error, none is open.
+func (p *pod) listenFurther() error {
+	for _, port := range p.further {
+		address := netip.AddrPortFrom(p.address.Addr(), uint16(port))
 		listener, err := net.Listen(family("tcp", address), address.String())
 		if err != nil {
-			r.close()
+			p.closeFurther()
 			return err
 		}
-		r.ports = append(r.ports, newIdleListener(listener))
+		p.listeners = append(p.listeners, newIdleListener(listener))
 	}
 	return nil
 }
 
-// each calls f for the listener of each further port.
-func (r *role) each(f func(*idleListener)) {
-	if r == nil {
-		return
+// closeFurther closes the further ports and their idle connections.
+func (p *pod) closeFurther() {
+	for _, listener := range p.listeners {
+		listener.stop()
 	}
-	for _, l := range r.ports {
-		f(l)
-	}
-}
-
-// close closes the further ports and their idle connections.
-func (r *role) close() {
-	if r != nil {
-		r.each((*idleListener).stop)
-		r.ports = nil
-	}
+	p.listeners = nil
 }

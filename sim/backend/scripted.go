@@ -16,7 +16,6 @@ import (
 type role struct {
 	script    *compiled  // nil: answers like a pod without a script
 	recording *Recording // nil: does not record
-	ports     []*idleListener
 }
 
 // Description is the answer of a pod with a script, unless the script has a body.
@@ -38,6 +37,7 @@ func (p *pod) assign(script *compiled, recording *Recording) {
 	}
 	p.role = &role{script: script, recording: recording}
 	if script != nil {
+		p.further = script.Ports
 		p.server = newScriptedServer(p, script)
 		p.grpc = newScriptedGRPC(p)
 	}

@@ -29,7 +29,7 @@ func (f *Loopback) StartScripted(name, service string, s Script) (Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.start(name, service, script)
+	return f.start(name, service, script, nil)
 }
 
 // Record implements ScriptedFleet.

@@ -1,12 +1,14 @@
-// Package corpus generates populations: services, their pods, and the ingresses that route to them.
-// It turns the shape in a scenario into objects for the API server and names for simulated pods.
-// Its one rule: the same shape gives the same population, bit for bit.
+// Package corpus describes populations: services, their pods, and the ingresses that route to them. It
+// generates them from the shape in a scenario, as objects for the API server and names for simulated
+// pods. Its one rule: the same shape gives the same population, bit for bit.
 package corpus
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+
+	networkingv1 "k8s.io/api/networking/v1"
 )
 
 // DefaultPort is the default port of pods.
@@ -37,6 +39,8 @@ type Population struct {
 	Ingresses []Ingress `json:"ingresses"`
 	TLS       bool      `json:"tls,omitempty"`
 	Class     string    `json:"class,omitempty"` // of the ingresses; "" means IngressClass
+
+	Cluster *Cluster `json:"-"` // of an imported population; nil: it was generated or recorded
 }
 
 // Service is a service with its initial pods.
@@ -47,6 +51,8 @@ type Service struct {
 	Pods      []string `json:"pods"` // names, without the namespace
 
 	StreamPort int32 `json:"streamPort,omitempty"` // of its pods, for plain TCP and UDP; 0 means none
+
+	Imported *Imported `json:"-"` // of an imported population
 }
 
 // Key returns namespace/name.
@@ -66,6 +72,8 @@ type Ingress struct {
 type Path struct {
 	Prefix  string `json:"prefix"`
 	Service string `json:"service"`
+
+	Port networkingv1.ServiceBackendPort `json:"-"` // of the service; zero means that of generated services
 }
 
 // Target is a URL of a population, and the service that answers it.
@@ -73,6 +81,15 @@ type Target struct {
 	Host    string
 	Path    string
 	Service string // namespace/name
+	TLS     bool   // it is asked over HTTPS, with the host as the name of the server
+}
+
+// URL returns the target as a client writes it.
+func (t Target) URL() string {
+	if t.TLS {
+		return "https://" + t.Host + t.Path
+	}
+	return "http://" + t.Host + t.Path
 }
 
 // The random streams of a seed. Each part of a population has its own stream, so that, for example,
@@ -130,8 +147,11 @@ func ingresses(services []Service, shape Shape) []Ingress {
 	return all
 }
 
-// Targets returns all URLs of the population, in the order of its ingresses.
+// Targets returns all URLs of the population that its pods answer, in the order of its ingresses.
 func (p Population) Targets() []Target {
+	if p.Cluster != nil {
+		return p.Cluster.Targets
+	}
 	var targets []Target
 	for _, ingress := range p.Ingresses {
 		for _, path := range ingress.Paths {

@@ -29,28 +29,14 @@ const (
 )
 
 // Objects returns the population as Kubernetes objects, in an order in which they can be created.
-// address returns the address of a pod by its name without the namespace.
+// address returns the address of a pod, as namespace/name.
 func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Object {
-	objects := []runtime.Object{
-		&corev1.Namespace{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-			ObjectMeta: metav1.ObjectMeta{Name: p.Namespace},
-		},
-		&networkingv1.IngressClass{
-			TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "IngressClass"},
-			ObjectMeta: metav1.ObjectMeta{Name: IngressClass},
-			Spec:       networkingv1.IngressClassSpec{Controller: ControllerName},
-		},
-	}
-	for _, s := range p.Services {
+	objects := p.first()
+	for _, s := range p.WithPods() {
 		objects = append(objects, s.Object())
 	}
-	for _, s := range p.Services {
-		var members []Member
-		for _, pod := range s.Pods {
-			members = append(members, Member{Pod: pod, Address: address(pod), Serving: true})
-		}
-		for _, slice := range Slices(s, members) {
+	for _, s := range p.WithPods() {
+		for _, slice := range Slices(s, s.members(address)) {
 			objects = append(objects, slice)
 		}
 	}
@@ -61,6 +47,40 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 		objects = append(objects, p.Ingress(ingress))
 	}
 	return objects
+}
+
+// members returns the pods of the service when a run begins.
+func (s Service) members(address func(pod string) netip.Addr) []Member {
+	var members []Member
+	for _, pod := range s.Pods {
+		members = append(members, Member{Pod: pod, Address: address(s.Namespace + "/" + pod), Serving: true})
+	}
+	for _, pod := range s.Unready() {
+		members = append(members, Member{Pod: pod, Address: address(s.Namespace + "/" + pod)})
+	}
+	return members
+}
+
+// first returns the objects that come before the services.
+func (p Population) first() []runtime.Object {
+	if p.Cluster != nil {
+		var copies []runtime.Object
+		for _, object := range p.Cluster.Objects {
+			copies = append(copies, object.DeepCopyObject())
+		}
+		return copies
+	}
+	return []runtime.Object{
+		&corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: p.Namespace},
+		},
+		&networkingv1.IngressClass{
+			TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "IngressClass"},
+			ObjectMeta: metav1.ObjectMeta{Name: IngressClass},
+			Spec:       networkingv1.IngressClassSpec{Controller: ControllerName},
+		},
+	}
 }
 
 // Ingress returns one of the population's ingresses as a Kubernetes object, with its certificate if
@@ -79,6 +99,9 @@ func (s Service) StreamBackend() string { return fmt.Sprintf("%s:%d", s.Key(), s
 
 // Object returns the Service as a Kubernetes object.
 func (s Service) Object() *corev1.Service {
+	if s.Imported != nil {
+		return s.Imported.Service.DeepCopy()
+	}
 	object := s.overHTTP()
 	if s.StreamPort != 0 {
 		object.Spec.Ports = append(object.Spec.Ports,
@@ -109,12 +132,16 @@ func (s Service) overHTTP() *corev1.Service {
 func (i Ingress) Object(namespace string) *networkingv1.Ingress {
 	rule := &networkingv1.HTTPIngressRuleValue{}
 	for _, path := range i.Paths {
+		port := path.Port
+		if port == (networkingv1.ServiceBackendPort{}) {
+			port.Number = servicePort
+		}
 		rule.Paths = append(rule.Paths, networkingv1.HTTPIngressPath{
 			Path:     path.Prefix,
 			PathType: new(networkingv1.PathTypePrefix),
 			Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
 				Name: path.Service,
-				Port: networkingv1.ServiceBackendPort{Number: servicePort},
+				Port: port,
 			}},
 		})
 	}

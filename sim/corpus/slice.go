@@ -69,16 +69,7 @@ func slice(service Service, index int, members []Member) *discoveryv1.EndpointSl
 		},
 		AddressType: discoveryv1.AddressTypeIPv4,
 		Endpoints:   make([]discoveryv1.Endpoint, 0, len(members)),
-		Ports: []discoveryv1.EndpointPort{{
-			Name:     new(portName),
-			Port:     new(service.Port),
-			Protocol: new(corev1.ProtocolTCP),
-		}},
-	}
-	if service.StreamPort != 0 {
-		s.Ports = append(s.Ports,
-			discoveryv1.EndpointPort{Name: new(tcpName), Port: new(service.StreamPort), Protocol: new(corev1.ProtocolTCP)},
-			discoveryv1.EndpointPort{Name: new(udpName), Port: new(service.StreamPort), Protocol: new(corev1.ProtocolUDP)})
+		Ports:       service.endpointPorts(),
 	}
 	for _, m := range members {
 		if m == (Member{}) {

@@ -17,6 +17,12 @@ type FaultLimiter interface {
 	UnsupportedFault(fault string) string
 }
 
+// ClusterLimiter is a driver that cannot run imported clusters.
+type ClusterLimiter interface {
+	// UnsupportedCluster returns why it cannot.
+	UnsupportedCluster() string
+}
+
 // SubjectLimiter is a driver that cannot run every subject.
 type SubjectLimiter interface {
 	// UnsupportedSubject returns why the driver cannot run a subject; empty: it can.
@@ -64,6 +70,9 @@ func Supports(d Driver, s *scenario.Scenario) error {
 			return fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
+	if err := supportsCluster(d, s); err != nil {
+		return err
+	}
 	for _, one := range subjects {
 		if why := unpublished(one, s.Population.Streams); why != "" {
 			return fmt.Errorf("%s: subject %s: %w: %s", s.File, one.Name, fault.ErrNotHere, why)
@@ -80,6 +89,23 @@ func Supports(d Driver, s *scenario.Scenario) error {
 			if why := unbreakable(one, step.Fault); why != "" {
 				return fmt.Errorf("%s:%d: fault %s, subject %s: %w: %s", s.File, step.Line, step.Fault, one.Name, fault.ErrNotHere, why)
 			}
+		}
+	}
+	return nil
+}
+
+// supportsCluster returns nil if a driver and the controllers can run a scenario with an imported
+// cluster, or if it has none.
+func supportsCluster(d Driver, s *scenario.Scenario) error {
+	if s.Population.Cluster == "" {
+		return nil
+	}
+	if limited, ok := d.(ClusterLimiter); ok {
+		return s.ClusterError(fmt.Errorf("driver %s: %w: %s", d.Name(), fault.ErrNotHere, limited.UnsupportedCluster()), "use --driver local")
+	}
+	for _, one := range subject.Of(s) {
+		if a, err := adapters.Find(one.Adapter); err == nil && a.GatewayClass != nil {
+			return s.ClusterError(fmt.Errorf("subject %s: %w: its controller serves the Gateway API, which lacks what annotations of ingresses say", one.Name, fault.ErrNotHere), "use a controller that serves ingresses, or a generated population")
 		}
 	}
 	return nil

@@ -3,7 +3,11 @@
 // one rule: an event records an observation, never an interpretation.
 package event
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Schema names the version of the log's format. The Run event has it.
 const Schema = "windtunnel.dev/events/v1"
@@ -47,6 +51,7 @@ type Run struct {
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
 	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two polls of a worker; 0: the default
+	Population  *Population       `json:"population,omitempty"`  // of an imported cluster
 }
 
 // Phase is a transition in a subject's life. Only the rounds of a subject are measured: subjects
@@ -80,6 +85,7 @@ type Change struct {
 	Service string   `json:"service,omitempty"` // namespace/name
 	Host    string   `json:"host,omitempty"`    // a host that routes to Service
 	Path    string   `json:"path,omitempty"`
+	TLS     bool     `json:"tls,omitempty"`     // Host is asked over HTTPS
 	Added   []string `json:"added,omitempty"`   // pods that must start to serve
 	Removed []string `json:"removed,omitempty"` // pods that must stop serving
 	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after the change
@@ -346,4 +352,35 @@ type Fault struct {
 type Struck struct {
 	Count int    `json:"count"`
 	Of    string `json:"of"` // requests, workers, files …
+}
+
+// Population describes a population that was imported from a user's cluster.
+type Population struct {
+	File      string    `json:"file"` // the scenario's name of the file
+	Ingresses int       `json:"ingresses"`
+	Services  int       `json:"services"`
+	Pods      int       `json:"pods"`    // that are ready
+	Unready   int       `json:"unready"` // pods that are not
+	Targets   int       `json:"targets"` // hosts and paths that requests ask for
+	LeftOut   []LeftOut `json:"leftOut"` // sorted by reason
+}
+
+// LeftOut is what requests do not ask for, or what was not loaded, for one reason.
+type LeftOut struct {
+	Why   string   `json:"why"`
+	Count int      `json:"count"`
+	Names []string `json:"names,omitempty"` // of all of it, where it has names
+}
+
+// String returns the count, the reason and the first names.
+func (l LeftOut) String() string {
+	const shown = 3
+	text := fmt.Sprintf("%d × %s", l.Count, l.Why)
+	switch {
+	case len(l.Names) > shown:
+		return fmt.Sprintf("%s (%s and %d others)", text, strings.Join(l.Names[:shown], ", "), len(l.Names)-shown)
+	case len(l.Names) > 0:
+		return fmt.Sprintf("%s (%s)", text, strings.Join(l.Names, ", "))
+	}
+	return text
 }

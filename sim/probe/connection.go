@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,19 @@ type connection struct {
 func newConnection(ctx context.Context, conn net.Conn) *connection {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	return &connection{Conn: conn, read: bufio.NewReader(conn), stop: stop}
+}
+
+// secure makes a new connection one over TLS, with a host as the name of the server. It accepts any
+// certificate. After an error, the connection is closed.
+func (c *connection) secure(ctx context.Context, host string, timeout time.Duration) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	secured := tls.Client(c.Conn, &tls.Config{ServerName: host, InsecureSkipVerify: true})
+	if err := secured.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("TLS handshake: %w", err)
+	}
+	return &connection{Conn: secured, read: bufio.NewReader(secured), stop: c.stop}, nil
 }
 
 func (c *connection) Close() error {

@@ -12,8 +12,9 @@ import (
 
 // ConvergenceOptions configure a Convergence.
 type ConvergenceOptions struct {
-	// Address is where nginx serves HTTP, as host:port.
-	Address string
+	// Address is where nginx serves HTTP, as host:port, and TLS where it serves HTTPS; TLS is needed
+	// only for changes of hosts that are asked over HTTPS.
+	Address, TLS string
 	// Gap is the least time between two requests to a worker. With n open changes, a
 	// worker is asked about each of them every n times the longer of Gap and the time of
 	// an answer: this is the resolution of convergence. 0: 2 ms, which is at most 500
@@ -29,7 +30,8 @@ type Convergence struct {
 	log     *event.Log
 	workers *Workers
 	options ConvergenceOptions
-	pool    *pool
+	pool    *pool // of connections to Address
+	secured *pool // of connections to TLS
 	trouble trouble
 	done    chan struct{}
 
@@ -53,6 +55,7 @@ func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, o C
 	c := &Convergence{
 		log: log, workers: workers, options: o,
 		pool:    newPool(ctx, o.Address, workers),
+		secured: newPool(ctx, o.TLS, workers),
 		trouble: trouble{log: log, subject: workers.subject},
 		done:    make(chan struct{}),
 		pollers: map[int]*poller{},
@@ -96,6 +99,7 @@ func (c *Convergence) Pending() int {
 // the probe stopped early.
 func (c *Convergence) Effort() event.Probe {
 	effort := c.pool.effort()
+	effort.Connections += c.secured.effort().Connections
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.off != nil {
@@ -147,6 +151,7 @@ func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 	c.stop(context.Cause(ctx))
 	pollers.Wait()
 	c.pool.close()
+	c.secured.close()
 }
 
 // updatePollers starts pollers for new workers, ends those of workers that have gone, and returns
@@ -173,6 +178,7 @@ func (c *Convergence) updatePollers(ctx context.Context, alive []Worker) []*poll
 		case event.Draining:
 			p.unreachable() // it accepts no new connections
 			c.pool.drop(pid)
+			c.secured.drop(pid)
 		default:
 			p.gone()
 		}
@@ -184,6 +190,7 @@ func (c *Convergence) updatePollers(ctx context.Context, alive []Worker) []*poll
 func (c *Convergence) removePoller(p *poller, err error) {
 	p.gone()
 	c.pool.drop(p.pid)
+	c.secured.drop(p.pid)
 	c.mu.Lock()
 	delete(c.pollers, p.pid)
 	if c.pool.ctx.Err() == nil { // otherwise all pollers are ending, and nothing has converged

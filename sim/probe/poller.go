@@ -3,14 +3,17 @@ package probe
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"windtunnel.dev/sim/event"
 )
 
-// poller asks one worker about the open changes, in turn, over one connection.
+// poller asks one worker about the open changes, in turn: over one connection, and over one for each
+// host that is asked over HTTPS.
 type poller struct {
 	c   *Convergence
 	pid int
@@ -22,13 +25,15 @@ type poller struct {
 	unreachable context.CancelFunc
 	wake        chan struct{} // something is open
 
+	secured map[string]*connection // over TLS, by host
+
 	// Guarded by the lock of c.
 	open []*progress
 	next int // index of the change whose turn it is
 }
 
 func newPoller(ctx context.Context, c *Convergence, pid int) *poller {
-	p := &poller{c: c, pid: pid, wake: make(chan struct{}, 1)}
+	p := &poller{c: c, pid: pid, wake: make(chan struct{}, 1), secured: map[string]*connection{}}
 	p.ctx, p.gone = context.WithCancel(ctx)
 	p.reach, p.unreachable = context.WithCancel(p.ctx)
 	return p
@@ -42,6 +47,7 @@ func (p *poller) run() error {
 		if conn != nil {
 			conn.Close()
 		}
+		p.closeSecured()
 	}()
 	pace := time.NewTimer(0)
 	defer pace.Stop()
@@ -62,11 +68,57 @@ func (p *poller) run() error {
 			return nil
 		}
 		pace.Reset(p.c.options.Gap)
+		if about[0].change.TLS {
+			p.pollSecured(about)
+			continue
+		}
 		if usable := p.poll(conn, about); !usable {
 			conn.Close()
 			conn = nil
 		}
 	}
+}
+
+// mostSecured limits the connections over TLS to a worker.
+const mostSecured = 64
+
+// pollSecured asks once over TLS. If the worker ends before there is a connection, there is no answer.
+func (p *poller) pollSecured(about []*progress) {
+	host := about[0].change.Host
+	conn := p.secured[host]
+	if conn == nil {
+		opened, err := p.c.secured.take(p.reach, p.pid)
+		if err != nil {
+			return
+		}
+		sent := time.Now()
+		if conn, err = opened.secure(p.ctx, host, p.c.options.Timeout); err != nil {
+			if p.ctx.Err() == nil && !isClosed(err) {
+				p.answer(about, answer{}, err, sent)
+			}
+			return
+		}
+		if len(p.secured) == mostSecured {
+			p.closeSecured()
+		}
+		p.secured[host] = conn
+	}
+	if usable := p.poll(conn, about); !usable {
+		conn.Close()
+		delete(p.secured, host)
+	}
+}
+
+// isClosed reports whether a peer closed the connection, as nginx may do with one that waited unused.
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func (p *poller) closeSecured() {
+	for _, conn := range p.secured {
+		conn.Close()
+	}
+	clear(p.secured)
 }
 
 // permanent returns nil for errors that are caused by the end of the worker or of the run.
@@ -86,6 +138,12 @@ func (p *poller) poll(conn *connection, about []*progress) bool {
 	if errors.Is(err, errClosed) || p.ctx.Err() != nil {
 		return false
 	}
+	p.answer(about, a, err, sent)
+	return err == nil && !a.last
+}
+
+// answer logs an answer, or an error instead, for each change that it is about, and records it.
+func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) {
 	took := time.Since(sent)
 	for _, pr := range about {
 		log := event.Answer{
@@ -98,7 +156,6 @@ func (p *poller) poll(conn *connection, about []*progress) bool {
 		p.c.log.Write(event.Event{At: p.c.log.At(sent.Add(took)), Subject: p.c.workers.subject, Answer: &log})
 	}
 	p.record(about, a, err)
-	return err == nil && !a.last
 }
 
 // awaitDue returns the next open change, with all others of the same route: if each had a turn of
@@ -129,7 +186,7 @@ func (p *poller) due() []*progress {
 	due := p.open[p.next].change
 	var about []*progress
 	for _, pr := range p.open {
-		if pr.change.Host == due.Host && pr.change.Path == due.Path {
+		if pr.change.Host == due.Host && pr.change.Path == due.Path && pr.change.TLS == due.TLS {
 			about = append(about, pr)
 		}
 	}

@@ -78,10 +78,10 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks returns what does not apply to a subject, why a run is not valid, and what went wrong in it,
+// remarks returns what an imported population leaves out, what does not apply to a subject, why a run is not valid, and what went wrong in it,
 // one per line.
 func remarks(result measure.Result) string {
-	var lines []string
+	lines := populationLines(result.Run.Population)
 	for _, s := range result.Subjects {
 		for _, n := range s.NotApplicable {
 			lines = append(lines, plainLine(fmt.Sprintf("not applicable to %s: %s: %s", s.Name, strings.Join(n.Measurements, ", "), n.Why)))

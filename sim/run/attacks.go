@@ -1,10 +1,12 @@
 package run
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/traffic"
 )
@@ -16,7 +18,7 @@ func (r *rig) attacks(o Options) []traffic.Attack {
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
 			Lane: lane.Lane, To: r.address(lane.Lane), Subject: r.name, Log: r.log,
-			Last: lane.Last, Bytes: lane.Bytes,
+			Last: lane.Last, Bytes: lane.Bytes, TLS: r.instance.TLS(),
 		}
 		if slices.Contains(traffic.StreamLanes(), lane.Lane) {
 			attack.Targets = r.streamTargets(lane)
@@ -31,15 +33,36 @@ func (r *rig) attacks(o Options) []traffic.Attack {
 // hostTargets returns the URLs that a lane requests.
 func (r *rig) hostTargets(lane scenario.Traffic) []traffic.Target {
 	var targets []traffic.Target
-	for _, target := range r.population.Targets() {
-		if lane.Host == "" || lane.Host == target.Host {
-			targets = append(targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service})
-		}
+	for _, target := range targetsOf(lane, r.population) {
+		targets = append(targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service, TLS: target.TLS})
 	}
 	if len(targets) == 0 { // the host is a manifest's
 		return []traffic.Target{{Host: lane.Host, Path: "/", Service: qualified(lane.Service, r.population.Namespace)}}
 	}
 	return targets
+}
+
+// targetsOf returns the targets of a population that a lane requests. Lanes of nginx's HTTPS port request
+// those of an imported cluster that have TLS.
+func targetsOf(lane scenario.Traffic, population corpus.Population) []corpus.Target {
+	return slices.DeleteFunc(slices.Clone(population.Targets()), func(t corpus.Target) bool {
+		plain := population.Cluster != nil && !t.TLS && traffic.ListenerOf(lane.Lane) == traffic.TLS
+		return plain || lane.Host != "" && lane.Host != t.Host
+	})
+}
+
+// checkLanes returns an error for a lane that an imported cluster has nothing for.
+func checkLanes(s *scenario.Scenario, population corpus.Population) error {
+	for _, lane := range s.Traffic {
+		switch {
+		case population.Cluster == nil || lane.Host != "":
+		case traffic.ChoosesPaths(lane.Lane):
+			return fmt.Errorf("%s:%d: lane %s: its requests are for paths of their own, which no imported cluster has: use a generated population", s.File, lane.Line, lane.Lane)
+		case len(targetsOf(lane, population)) == 0:
+			return fmt.Errorf("%s:%d: lane %s: the cluster has no target with TLS", s.File, lane.Line, lane.Lane)
+		}
+	}
+	return nil
 }
 
 // streamTargets returns the ports of nginx that lead to services over TCP or UDP. They have

@@ -73,12 +73,18 @@ func (r *rig) populate(ctx context.Context, client *cluster.Client) error {
 	}
 	var objects []*unstructured.Unstructured
 	for _, typed := range r.population.Objects(r.cluster.Address) {
-		if class, ok := typed.(*networkingv1.IngressClass); ok {
+		if class, ok := typed.(*networkingv1.IngressClass); ok && class.Spec.Controller == corpus.ControllerName {
 			class.Spec.Controller = cmp.Or(r.instance.Setup().IngressClass.Controller, class.Spec.Controller)
 		}
 		object, err := cluster.Object(typed)
 		if err != nil {
 			return err
+		}
+		if object.GetKind() == "Namespace" { // every API server has some already
+			if _, err := client.Put(ctx, object); err != nil {
+				return err
+			}
+			continue
 		}
 		objects = append(objects, object)
 	}

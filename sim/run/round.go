@@ -18,7 +18,7 @@ import (
 func (r *rig) round(ctx context.Context, o Options, number int, length time.Duration, tasks []step.Task) error {
 	acting, stopActing := context.WithCancel(ctx)
 	defer stopActing()
-	converge := probe.StartConvergence(acting, r.log, r.workers, probe.ConvergenceOptions{Address: r.instance.Address().String()})
+	converge := probe.StartConvergence(acting, r.log, r.workers, probe.ConvergenceOptions{Address: r.instance.Address().String(), TLS: r.instance.TLS().String()})
 	r.cluster.Watch = converge.Watch
 
 	r.usage.Sample()

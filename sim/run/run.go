@@ -5,7 +5,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"windtunnel.dev/internal/readfile"
-	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -46,8 +43,8 @@ const stopPatience = 20 * time.Second
 // Nothing it started is left when it returns. The error says why the run could
 // not be finished; what was seen until then is in the log.
 func Do(ctx context.Context, o Options) (err error) {
-	o.Log.Write(event.Event{Run: header(o)})
-	recording, err := populate(o)
+	recording, imported, err := populate(o.Scenario, o.Seed)
+	o.Log.Write(event.Event{Run: header(o, imported)})
 	if err != nil {
 		return err
 	}
@@ -84,7 +81,7 @@ func Do(ctx context.Context, o Options) (err error) {
 // Try starts the subjects with the scenario's population and stops them again. The
 // error says why one of them cannot be run; nothing is changed or measured.
 func Try(ctx context.Context, o Options) (err error) {
-	recording, err := populate(o)
+	recording, _, err := populate(o.Scenario, o.Seed)
 	if err != nil {
 		return err
 	}
@@ -106,24 +103,6 @@ func killsController(s *scenario.Scenario) bool {
 	})
 }
 
-// populate generates the population, or reads it from the scenario's recording.
-func populate(o Options) (churn.Recording, error) {
-	p := o.Scenario.Population
-	if p.Recording == "" {
-		return churn.Recording{Population: corpus.Generate(shape(o))}, nil
-	}
-	file, err := readfile.Open(filepath.Join(filepath.Dir(o.Scenario.File), p.Recording))
-	if err != nil {
-		return churn.Recording{}, err
-	}
-	defer file.Close()
-	recording, err := churn.Read(file)
-	if err != nil {
-		return recording, fmt.Errorf("%s: %w", file.Name(), err)
-	}
-	return recording, nil
-}
-
 // rounds gives the subjects their turns, in an order that is reversed each time (A B, B A), so
 // that neither always comes first.
 func rounds(ctx context.Context, o Options, rigs []*rig, perRound [][]step.Task) error {
@@ -141,7 +120,7 @@ func rounds(ctx context.Context, o Options, rigs []*rig, perRound [][]step.Task)
 	return nil
 }
 
-func header(o Options) *event.Run {
+func header(o Options, imported *event.Population) *event.Run {
 	run := &event.Run{
 		Schema:      event.Schema,
 		Scenario:    o.Scenario.Name,
@@ -151,6 +130,7 @@ func header(o Options) *event.Run {
 		Start:       o.Start,
 		Environment: o.Environment,
 		Granularity: o.Scenario.Granularity,
+		Population:  imported,
 	}
 	for _, s := range o.Scenario.Subjects {
 		run.Subjects = append(run.Subjects, s.Name)
@@ -181,19 +161,6 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}
 	return &rig{name: s.Name, instance: instance, log: o.Log}, nil
-}
-
-// shape returns the population that the scenario asks for.
-func shape(o Options) corpus.Shape {
-	p := o.Scenario.Population
-	shape := corpus.Shape{
-		Namespace: cmp.Or(p.Namespace, scenario.DefaultNamespace), Services: p.Services, Pods: p.Pods, Ingresses: p.Ingresses, Seed: o.Seed,
-		TLS: p.TLS, Annotations: p.Annotations,
-	}
-	if p.Streams {
-		shape.StreamPort = driver.StreamPort
-	}
-	return shape
 }
 
 // streams returns the services of the population that are reached over TCP and UDP.

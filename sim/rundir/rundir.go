@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/corpus/dump"
+	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -44,9 +46,13 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	if _, err := os.Stat(d.File(Events)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", path)
 	}
+	kept := *s
+	if cluster := s.Population.Cluster; cluster != "" && !filepath.IsLocal(cluster) {
+		kept.Population.Cluster, rewritten = filepath.Base(cluster), true
+	}
 	text, err := readfile.Read(s.File, scenario.Largest)
 	if rewritten || s.Located {
-		text, err = s.Marshal()
+		text, err = kept.Marshal()
 	}
 	if err != nil {
 		return "", err
@@ -60,5 +66,29 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	if name := s.Population.Recording; name != "" {
 		return d, Copy(filepath.Join(filepath.Dir(s.File), name), d.File(name))
 	}
+	if name := kept.Population.Cluster; name != "" {
+		return d, copyCluster(s.ClusterFile(), d.File(name))
+	}
 	return d, nil
+}
+
+// copyCluster copies the file of a cluster as an import writes it: without private keys and passwords,
+// even if the file has some.
+func copyCluster(from, to string) error {
+	manifests, err := manifest.Load(from)
+	if err != nil {
+		return err
+	}
+	sanitised, err := dump.Of(manifests, dump.Options{})
+	if err != nil {
+		return err
+	}
+	text, err := sanitised.Manifests()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o644)
 }

@@ -113,12 +113,18 @@ func (c *checker) population() {
 	if p.IsZero() {
 		return
 	}
+	if p.Cluster != "" {
+		if p.Generated() || p.Recording != "" || p.Namespace != "" {
+			c.addProblem("a population that is imported, and has other fields", "keep either cluster: or the other fields", "spec", "population")
+		}
+		return
+	}
 	c.name("namespace", p.Namespace, "spec", "population", "namespace")
 	if p.Recording != "" {
 		if !filepath.IsLocal(p.Recording) {
 			c.addProblem(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
 		}
-		if p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil {
+		if p.Generated() {
 			c.addProblem("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
 		}
 		return

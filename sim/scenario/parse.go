@@ -110,7 +110,9 @@ func fill(s *Scenario, at specfile.Position) {
 	for i := range s.Subjects {
 		s.Subjects[i].fill()
 	}
-	if p := &s.Population; !p.IsZero() {
+	if s.Population.Cluster != "" {
+		s.Population.Line = at.Line("spec", "population", "cluster")
+	} else if p := &s.Population; !p.IsZero() {
 		p.Namespace = cmp.Or(p.Namespace, DefaultNamespace)
 		if p.Recording != "" {
 			p.Namespace = RecordedNamespace

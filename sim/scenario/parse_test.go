@@ -261,6 +261,7 @@ func TestLoadOfAMissingFile(t *testing.T) {
 var ignoreLines = cmp.Options{
 	cmpopts.IgnoreFields(scenario.Subject{}, "Line"),
 	cmpopts.IgnoreFields(scenario.Traffic{}, "Line"),
+	cmpopts.IgnoreFields(scenario.Population{}, "Line"),
 	cmpopts.IgnoreFields(scenario.Step{}, "Line"),
 	cmpopts.IgnoreFields(scenario.Expectation{}, "Line"),
 	cmpopts.IgnoreFields(scenario.Manifest{}, "Line"),

@@ -5,6 +5,8 @@
 package scenario
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -77,6 +79,39 @@ type Scenario struct {
 	Manifests []Manifest // in the order of the file
 	Warnings  []Problem  // possible problems, sorted by line
 	Located   bool       // relative paths of subjects were resolved against the file's folder
+}
+
+// ClusterFile returns the path of the file with the imported cluster; empty if there is none.
+func (s *Scenario) ClusterFile() string {
+	if s.Population.Cluster == "" || filepath.IsAbs(s.Population.Cluster) {
+		return s.Population.Cluster
+	}
+	return filepath.Join(filepath.Dir(s.File), s.Population.Cluster)
+}
+
+// ClusterError returns an error about the imported cluster as a Problem at the line that names it. mend
+// says how to fix it.
+func (s *Scenario) ClusterError(cause error, mend string) error {
+	what := fmt.Sprintf("cluster %s: %v", s.Population.Cluster, cause)
+	return clusterError{Problem{File: s.File, Line: s.Population.Line, What: what, Mend: mend}, cause}
+}
+
+// clusterError is a Problem with its cause.
+type clusterError struct {
+	Problem
+	cause error
+}
+
+// Is reports whether the cause is the target.
+func (e clusterError) Is(target error) bool { return errors.Is(e.cause, target) }
+
+// As sets the target if it is a Problem: callers that want one get it with its line.
+func (e clusterError) As(target any) bool {
+	problem, ok := target.(*Problem)
+	if ok {
+		*problem = e.Problem
+	}
+	return ok
 }
 
 // Named returns the manifests with a name, in the order in which a step applies them.

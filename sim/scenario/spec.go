@@ -110,10 +110,12 @@ type Resources struct {
 // IsZero reports whether there are no limits.
 func (r Resources) IsZero() bool { return r.CPU.IsZero() && r.Memory.IsZero() }
 
-// Population is the shape of the cluster at the start; see sim/corpus.
+// Population is the cluster at the start: generated, recorded, or imported; see sim/corpus.
 type Population struct {
 	// The namespace of the whole population.
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
+	// A file with a user's cluster, as windtunnel corpus import writes it, relative to the scenario's folder. It replaces all other fields.
+	Cluster string `yaml:"cluster,omitempty"`
 	// The file of a recording, beside the scenario. Its population replaces all fields below.
 	Recording string `yaml:"recording,omitempty"`
 	// Number of services.
@@ -128,6 +130,13 @@ type Population struct {
 	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
+
+	Line int `yaml:"-"` // of cluster in the file, from 1; 0 without one
+}
+
+// Generated reports whether fields say how a population is generated.
+func (p Population) Generated() bool {
+	return p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil
 }
 
 // IsZero reports whether there is no population.

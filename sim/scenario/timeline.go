@@ -113,7 +113,9 @@ func (c *checker) churn(step Step, path []any) {
 		}
 		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
-	if step.Churn == CertificateRotation && !c.Population.TLS {
+	if step.Churn == CertificateRotation && c.Population.Cluster != "" {
+		c.addProblem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
+	} else if step.Churn == CertificateRotation && !c.Population.TLS {
 		c.addProblem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }

@@ -28,6 +28,8 @@ func (c *checker) traffic() {
 			c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
 		}
 		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
+		case stream && c.Population.Cluster != "":
+			c.addProblem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
 		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have streams
 			c.addProblem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
 		case !stream && t.Host == "" && c.Population.IsZero():

@@ -101,13 +101,13 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 		return err
 	}
 	change.Object, change.Service, change.Pods = cluster.Name(written[0]), r.Service, service.size()
-	change.Host, change.Path = service.target.Host, service.target.Path
-	change.Added, change.Removed = c.allQualified(r.Add), c.allQualified(r.Remove)
+	change.Host, change.Path, change.TLS = service.target.Host, service.target.Path, service.target.TLS
+	change.Added, change.Removed = allQualified(service.Service, r.Add), allQualified(service.Service, r.Remove)
 	if err := c.change(ctx, change, func() (string, error) { return c.putAll(ctx, written) }); err != nil {
 		return err
 	}
 	for _, pod := range r.Remove {
-		old, ok := c.pods.Get(c.qualified(pod))
+		old, ok := c.pods.Get(qualified(service.Service, pod))
 		if !ok {
 			return fmt.Errorf("change %d: pod %s was never started", change.ID, pod)
 		}
@@ -164,17 +164,17 @@ func (c *Cluster) putAll(ctx context.Context, objects []*unstructured.Unstructur
 	return version, nil
 }
 
-func (c *Cluster) allQualified(pods []string) (all []string) {
+func allQualified(of corpus.Service, pods []string) (all []string) {
 	for _, pod := range pods {
-		all = append(all, c.qualified(pod))
+		all = append(all, qualified(of, pod))
 	}
 	return all
 }
 
-// size returns the number of pods of the service.
+// size returns the number of ready pods of the service.
 func (s *service) size() (n int) {
 	for _, pod := range s.members {
-		if pod != "" {
+		if pod != "" && !s.unready[pod] {
 			n++
 		}
 	}

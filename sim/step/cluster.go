@@ -39,15 +39,20 @@ type Cluster struct {
 // service is a service of the population, with its pods as written last.
 type service struct {
 	corpus.Service
-	members []string      // pods by their slots in the slices; "" if the slot is free
-	target  corpus.Target // a URL that routes to it; zero if no ingress does
+	members []string        // pods by their slots in the slices; "" if the slot is free
+	unready map[string]bool // of the members
+	target  corpus.Target   // a URL that routes to it; zero if no ingress does
 }
 
 // NewCluster returns a Cluster of a population. The objects of the population may be created later.
 func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
 	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, active: map[string]func(){}}
-	for _, s := range population.Services {
-		c.services[s.Key()] = &service{Service: s, members: slices.Clone(s.Pods)}
+	for _, s := range population.WithPods() {
+		one := &service{Service: s, members: slices.Concat(s.Pods, s.Unready()), unready: map[string]bool{}}
+		for _, pod := range s.Unready() {
+			one.unready[pod] = true
+		}
+		c.services[s.Key()] = one
 	}
 	for _, target := range population.Targets() {
 		if s := c.services[target.Service]; s.target.Host == "" {
@@ -57,11 +62,17 @@ func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, popu
 	return c
 }
 
-// StartPods starts the pods of the population and makes them ready. DelayReadiness can delay that.
+// StartPods starts the pods of the population and makes them ready, except those that are not.
+// DelayReadiness can delay that.
 func (c *Cluster) StartPods() error {
-	for _, service := range c.population.Services {
+	for _, service := range c.population.WithPods() {
 		for _, name := range service.Pods {
 			if err := c.startPod(name, service); err != nil {
+				return err
+			}
+		}
+		for _, name := range service.Unready() {
+			if _, err := c.create(name, service); err != nil {
 				return err
 			}
 		}
@@ -69,8 +80,21 @@ func (c *Cluster) StartPods() error {
 	return nil
 }
 
+// create creates a pod that is not ready.
+func (c *Cluster) create(name string, of corpus.Service) (backend.Pod, error) {
+	further := of.FurtherPorts()
+	if len(further) == 0 {
+		return c.pods.Start(qualified(of, name), of.Key())
+	}
+	fleet, ok := c.pods.(backend.PortFleet)
+	if !ok {
+		return nil, fmt.Errorf("the pods of service %s listen on several ports, which this driver does not support", of.Key())
+	}
+	return fleet.StartOn(qualified(of, name), of.Key(), further)
+}
+
 func (c *Cluster) startPod(name string, of corpus.Service) error {
-	pod, err := c.pods.Start(c.qualified(name), of.Key())
+	pod, err := c.create(name, of)
 	if err != nil {
 		return fmt.Errorf("start pod %s: %w", name, err)
 	}
@@ -104,18 +128,19 @@ func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {
 		if pod == "" {
 			continue // the slot is free
 		}
-		members[i] = corpus.Member{Pod: pod, Address: c.Address(pod), Serving: true}
+		members[i] = corpus.Member{Pod: pod, Address: c.Address(qualified(s.Service, pod)), Serving: !s.unready[pod]}
 	}
 	return corpus.Slices(s.Service, members)
 }
 
-// Address returns the address of a started pod.
+// Address returns the address of a started pod, by namespace/name.
 func (c *Cluster) Address(pod string) netip.Addr {
-	found, _ := c.pods.Get(c.qualified(pod))
+	found, _ := c.pods.Get(pod)
 	return found.Addr().Addr()
 }
 
-func (c *Cluster) qualified(name string) string { return c.population.Namespace + "/" + name }
+// qualified returns a pod of a service as namespace/name.
+func qualified(of corpus.Service, pod string) string { return of.Namespace + "/" + pod }
 
 // change logs a change with its timestamp, reports it to Watch, writes it, and logs the API's
 // answer. A write that the API refuses is a result in the log, not an error.

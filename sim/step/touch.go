@@ -10,7 +10,6 @@ import (
 
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/cluster"
-	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/event"
 )
 
@@ -36,7 +35,7 @@ func (c *Cluster) touchedObject(what churn.Touched, of *service, mark string) (*
 		}
 		return object, err
 	case churn.Ingress:
-		ingress := c.population.Ingress(c.ingressOf(of))
+		ingress := c.population.Routing(of.Service) // a stream touches ingresses only of services that have one
 		metav1.SetMetaDataAnnotation(&ingress.ObjectMeta, touchKey, mark)
 		return cluster.Object(ingress)
 	}
@@ -44,12 +43,4 @@ func (c *Cluster) touchedObject(what churn.Touched, of *service, mark string) (*
 	slices.Reverse(slice.Endpoints)
 	slice.Labels[touchKey] = mark // without it the API would ignore a second reversal as unchanged
 	return cluster.Object(slice)
-}
-
-// ingressOf returns the first ingress that routes to a service.
-func (c *Cluster) ingressOf(of *service) corpus.Ingress {
-	i := slices.IndexFunc(c.population.Ingresses, func(i corpus.Ingress) bool {
-		return slices.ContainsFunc(i.Paths, func(p corpus.Path) bool { return p.Service == of.Name })
-	})
-	return c.population.Ingresses[i] // a stream touches ingresses only of services that have one
 }

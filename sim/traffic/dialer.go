@@ -17,6 +17,7 @@ import (
 type dialer struct {
 	lane    string
 	to      netip.AddrPort // of the attack
+	tls     netip.AddrPort // likewise
 	subject string
 	events  *event.Log
 	net     net.Dialer
@@ -34,6 +35,15 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	d.log(true)
 	return &socket{TCPConn: tcp, dialer: d}, nil
+}
+
+// dialURL connects to the address in the URL of a target. That of a target over TLS has the name of a
+// host instead.
+func (d *dialer) dialURL(ctx context.Context, network, address string) (net.Conn, error) {
+	if _, err := netip.ParseAddrPort(address); err != nil {
+		address = d.tls.String()
+	}
+	return d.dial(ctx, network, address)
 }
 
 // dialTo connects to the attack's address, whatever address is asked for.

@@ -3,7 +3,6 @@ package traffic
 import (
 	"bytes"
 	"cmp"
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ func newGRPCClient(method string) func(*dialer, Attack) transport {
 	return func(d *dialer, _ Attack) transport {
 		return grpcClient{method: method, Transport: &http.Transport{
 			DialContext:        d.dialTo,
-			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // classify checks the certificate
+			TLSClientConfig:    anyCertificate(),
 			ForceAttemptHTTP2:  true,
 			DisableCompression: true,
 		}}

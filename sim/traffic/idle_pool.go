@@ -58,7 +58,7 @@ func (p *idlePool) close() {
 // and no RST. A client that sends on a connection after it received the FIN causes the failure
 // itself. What remains after this check is the race that no client can win.
 func (c *connection) quiet() bool {
-	raw, err := c.SyscallConn()
+	raw, err := c.socket.SyscallConn()
 	if err != nil {
 		return false
 	}

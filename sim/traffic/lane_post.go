@@ -16,7 +16,7 @@ var postLane = lane{
 		method: http.MethodPost,
 		body:   randomText,
 		transport: func(d *dialer, a Attack) transport {
-			return &onceTransport{dial: d.dial, idle: idlePool{limit: a.MaxInFlight}}
+			return newOnceTransport(d, a.MaxInFlight)
 		},
 	},
 }

@@ -1,9 +1,6 @@
 package traffic
 
-import (
-	"crypto/tls"
-	"net/http"
-)
+import "net/http"
 
 // tlsLane connects for the first time with each request: a full TLS handshake with the
 // host's name (SNI), then one GET. It resumes no session, so each request shows which
@@ -18,7 +15,7 @@ var tlsLane = lane{
 		transport: func(d *dialer, _ Attack) transport {
 			return &http.Transport{
 				DialContext:        d.dialTo,
-				TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // classify checks the certificate
+				TLSClientConfig:    anyCertificate(),
 				DisableKeepAlives:  true,
 				DisableCompression: true,
 			}

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -86,10 +87,14 @@ func readAll(response *http.Response, _ Attack) content {
 	return content{identity: body, err: err}
 }
 
+// anyCertificate is the configuration of clients that accept any certificate: classify checks it.
+func anyCertificate() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }
+
 // keepAlive is the transport of most lanes.
 func keepAlive(d *dialer, a Attack) transport {
 	return &http.Transport{
-		DialContext:         d.dial,
+		DialContext:         d.dialURL,
+		TLSClientConfig:     anyCertificate(),
 		MaxIdleConnsPerHost: a.MaxInFlight,
 		IdleConnTimeout:     90 * time.Second, // as http.DefaultTransport
 		DisableCompression:  true,             // the answer's bytes are those the pod sent
@@ -114,6 +119,12 @@ func StreamLanes() []string {
 func DocOf(name string) string {
 	l, _ := find(name)
 	return l.doc
+}
+
+// ChoosesPaths reports whether the protocol of a lane chooses the paths of its requests.
+func ChoosesPaths(name string) bool {
+	l, _ := find(name)
+	return l.http != nil && l.http.ownPaths
 }
 
 // ListenerOf returns the listener of a lane, HTTP if there is no such lane.

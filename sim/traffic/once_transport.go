@@ -5,20 +5,30 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"os"
+	"sync"
 	"time"
 )
 
 // onceTransport sends each request exactly once. It uses net/http's framing, but manages
 // connections itself, because http.Transport decides on its own when to repeat a request.
 type onceTransport struct {
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
-	idle idlePool
+	dial  func(ctx context.Context, network, address string) (net.Conn, error)
+	limit int // of the idle connections to an address
+
+	mu   sync.Mutex
+	idle map[string]*idlePool // by address
+}
+
+func newOnceTransport(d *dialer, limit int) *onceTransport {
+	return &onceTransport{dial: d.dialURL, limit: limit, idle: map[string]*idlePool{}}
 }
 
 // RoundTrip returns when the whole answer has been received. If the body breaks off, reading
@@ -26,18 +36,19 @@ type onceTransport struct {
 func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	trace := httptrace.ContextClientTrace(ctx) // httpSender always sets one
-	c, err := o.connection(ctx, r.URL.Host)
+	idle := o.pool(r.URL.Host)
+	c, err := o.connection(ctx, idle, r.URL, trace)
 	if err != nil {
 		return nil, err
 	}
-	trace.GotConn(httptrace.GotConnInfo{Conn: c.socket, Reused: c.served})
+	trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.served})
 
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	response, err := c.exchange(r, trace)
 	reusable := stop() && err == nil && c.reader.Buffered() == 0 && !response.Close
 	if reusable {
 		c.served = true
-		o.idle.put(c)
+		idle.put(c)
 	} else {
 		c.Close()
 	}
@@ -53,25 +64,56 @@ func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-func (o *onceTransport) CloseIdleConnections() { o.idle.close() }
+func (o *onceTransport) CloseIdleConnections() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, pool := range o.idle {
+		pool.close()
+	}
+}
+
+// pool returns the pool of an address.
+func (o *onceTransport) pool(address string) *idlePool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.idle[address] == nil {
+		o.idle[address] = &idlePool{limit: o.limit}
+	}
+	return o.idle[address]
+}
 
 // connection takes a connection from the pool or opens one.
-func (o *onceTransport) connection(ctx context.Context, address string) (*connection, error) {
-	if c := o.idle.get(); c != nil {
+func (o *onceTransport) connection(ctx context.Context, idle *idlePool, to *url.URL, trace *httptrace.ClientTrace) (*connection, error) {
+	if c := idle.get(); c != nil {
 		return c, nil
 	}
-	c, err := o.dial(ctx, "tcp", address)
+	opened, err := o.dial(ctx, "tcp", to.Host)
 	if err != nil {
 		return nil, err
 	}
-	return &connection{socket: c.(*socket), reader: bufio.NewReader(c)}, nil
+	c := &connection{Conn: opened, socket: opened.(*socket)}
+	if to.Scheme == "https" {
+		config := anyCertificate()
+		config.ServerName = to.Hostname()
+		secured := tls.Client(opened, config)
+		err := secured.HandshakeContext(ctx)
+		trace.TLSHandshakeDone(secured.ConnectionState(), err)
+		if err != nil {
+			opened.Close()
+			return nil, err
+		}
+		c.Conn = secured
+	}
+	c.reader = bufio.NewReader(c.Conn)
+	return c, nil
 }
 
 // connection is the client's side of a keep-alive connection.
 type connection struct {
-	*socket
-	reader *bufio.Reader
-	served bool // an answer has been read from it
+	net.Conn // the socket, or TLS over it
+	socket   *socket
+	reader   *bufio.Reader
+	served   bool // an answer has been read from it
 }
 
 // exchange sends the request and reads the answer to its end. It may return both an error and

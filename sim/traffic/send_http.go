@@ -138,13 +138,13 @@ func (h *httpSender) exchange(request *http.Request) outcome {
 }
 
 // url returns the URL of a target. Over TLS it has the host's name, which is also the server's name
-// in the handshake; the client connects to Attack.To nevertheless.
+// in the handshake; the client connects to Attack.To or Attack.TLS nevertheless.
 func (a *Attack) url(listener Listener, t Target) string {
 	path := t.Path
 	if path == "" {
 		path = "/"
 	}
-	if listener == TLS {
+	if listener == TLS || t.TLS {
 		return "https://" + t.Host + path
 	}
 	return "http://" + a.address(t).String() + path

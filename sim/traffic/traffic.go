@@ -25,9 +25,10 @@ type Attack struct {
 	Lane    string       // one of Lanes
 	Rate    vegeta.Pacer // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
 	To      netip.AddrPort
-	Targets []Target      // each request chooses one, with equal probability; lanes whose protocol chooses the paths only use whole hosts
-	Seed    uint64        // of that choice and of the bodies: the same seed and lane make the same requests
-	Timeout time.Duration // from sending to the answer's last byte; 0: 10 s
+	TLS     netip.AddrPort // where targets over TLS are reached; needed only if there are some
+	Targets []Target       // each request chooses one, with equal probability; lanes whose protocol chooses the paths only use whole hosts
+	Seed    uint64         // of that choice and of the bodies: the same seed and lane make the same requests
+	Timeout time.Duration  // from sending to the answer's last byte; 0: 10 s
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
 	// at this bound sends late, which shows as Lag.
 	MaxInFlight int
@@ -45,6 +46,8 @@ type Target struct {
 	Host    string
 	Path    string // "" is "/"
 	Service string // namespace/name: the service that must answer
+	// TLS means that clients of every lane ask over TLS, with the host as the name of the server.
+	TLS bool
 	// To replaces Attack.To for this target: TCP and UDP services have addresses of their own.
 	To netip.AddrPort
 }
@@ -71,7 +74,7 @@ func Run(ctx context.Context, a Attack) error {
 	}
 	inFlight, cancel := cancelAfter(ctx, grace)
 	defer cancel(nil)
-	dialer := &dialer{lane: a.Lane, subject: a.Subject, events: a.Log, to: a.To}
+	dialer := &dialer{lane: a.Lane, subject: a.Subject, events: a.Log, to: a.To, tls: a.TLS}
 	recorder := recorder{attack: a, lane: lane, inFlight: inFlight}
 	schedule := newSchedule(ctx, inFlight, a, lane)
 	if lane.http == nil {
@@ -102,6 +105,8 @@ func (a *Attack) check() (lane, error) {
 		return l, errors.New("no address to send to")
 	case len(a.Targets) == 0:
 		return l, errors.New("no targets")
+	case !a.TLS.IsValid() && slices.ContainsFunc(a.Targets, func(t Target) bool { return t.TLS }):
+		return l, errors.New("no address for targets over TLS")
 	case a.Rate == nil:
 		return l, errors.New("no rate")
 	case a.Last < 0 || a.Bytes < 0:

@@ -85,6 +85,9 @@ func Do(ctx context.Context, t Trial) Result {
 	case err != nil:
 		return Result{Outcome: judge.NotRun, Err: err}
 	}
+	if err := run.Check(s, t.Seed); err != nil {
+		return Result{Outcome: judge.NotRun, Err: err}
+	}
 	kept := s
 	if t.Kept != nil {
 		kept = t.Kept

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -97,7 +98,7 @@ func (b *builder) clientOf(s *site) string {
 		}
 		common := "windtunnel-client"
 		if pattern, is := strings.CutPrefix(i.value("auth-tls-match-cn"), "CN="); is {
-			if text, ok := example(pattern); ok && text != "" {
+			if text, ok := regexample.Of(pattern); ok && text != "" {
 				common = text
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -49,7 +50,7 @@ func (a *asker) byHeader(header string) {
 	if value := a.i.value("canary-by-header-value"); value != "" {
 		values = append([]string{value}, values...)
 	} else if pattern := a.i.value("canary-by-header-pattern"); pattern != "" {
-		if text, ok := example(pattern); ok {
+		if text, ok := regexample.Of(pattern); ok {
 			values = append([]string{text}, values...)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/internal/regexample"
 )
 
 // askSample asks for the sample.
@@ -56,7 +58,7 @@ func askAliases(a *asker) {
 		host := a.hostOf(strings.ToLower(alias))
 		if pattern, is := strings.CutPrefix(alias, "~"); is {
 			var ok bool
-			if host, ok = example(pattern); !ok {
+			if host, ok = regexample.Of(pattern); !ok {
 				a.notes.add("annotation/server-alias", "not asked: no example of this regular expression: "+pattern, a.i.object())
 				continue
 			}

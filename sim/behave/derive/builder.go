@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -131,10 +132,10 @@ type path struct {
 // asked returns a path of a request that the path should match. ok is false if there is none.
 func (p *path) asked() (text string, ok bool) {
 	if !p.regex {
-		return escaped(p.text), strings.HasPrefix(p.text, "/")
+		return regexample.Escaped(p.text), strings.HasPrefix(p.text, "/")
 	}
-	text, ok = example(p.text)
-	return escaped(text), ok && strings.HasPrefix(text, "/")
+	text, ok = regexample.Of(p.text)
+	return regexample.Escaped(text), ok && strings.HasPrefix(text, "/")
 }
 
 // findSites collects the hosts of the ingresses with their paths.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/internal/regexample"
 )
 
 // ofMachine are the keys of the ConfigMap that cases do not have, because they are about the machine
@@ -138,7 +140,7 @@ func askBlocked(header string) func(*asker) {
 			text := strings.TrimPrefix(strings.TrimPrefix(blocked, "~"), "*")
 			if text != blocked {
 				var ok bool
-				if text, ok = example(text); !ok {
+				if text, ok = regexample.Of(text); !ok {
 					continue
 				}
 			}

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// word is what requests contain where anything may be.
+const word = "windtunnel"
+
 // longestName leaves room for the suffixes of names that are made from it; a label may have 63
 // characters.
 const longestName = 40

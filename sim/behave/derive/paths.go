@@ -7,6 +7,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -107,8 +108,8 @@ func near(p *path, text string) []string {
 	bare := strings.TrimSuffix(text, "/")
 	var all []string
 	if p.regex {
-		for _, short := range examples(p.text)[1:] {
-			all = append(all, escaped(short))
+		for _, short := range regexample.All(p.text)[1:] {
+			all = append(all, regexample.Escaped(short))
 		}
 	}
 	all = append(all, bare, bare+"/", bare+"/"+word, bare+word)

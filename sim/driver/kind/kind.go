@@ -46,6 +46,11 @@ var (
 // Name returns "kind".
 func (Driver) Name() string { return "kind" }
 
+// UnsupportedCluster implements driver.ClusterLimiter.
+func (Driver) UnsupportedCluster() string {
+	return "its pods listen on one port, and its cluster has namespaces of its own"
+}
+
 // UnsupportedSubject returns a reason for subjects that are not an image of the default adapter.
 func (Driver) UnsupportedSubject(s subject.Subject) string {
 	if s.Nginx+s.Lua+s.Template != "" {

@@ -1,4 +1,6 @@
-package derive
+// Package regexample finds texts that match the regular expressions of ingresses, so that requests can be
+// made for them. Its one rule: every example that it returns matches.
+package regexample
 
 import (
 	"fmt"
@@ -11,10 +13,10 @@ import (
 // word is what examples contain where anything may be.
 const word = "windtunnel"
 
-// examples returns texts that match a regular expression as a path, from its beginning: one with
+// All returns texts that match a regular expression as a path, from its beginning: one with
 // everything that the expression allows, and a short one, if it differs. There are none if Go cannot
 // tell, for instance because the expression looks ahead.
-func examples(pattern string) []string {
+func All(pattern string) []string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil
@@ -28,9 +30,9 @@ func examples(pattern string) []string {
 	return slices.Compact(slices.DeleteFunc(texts, func(text string) bool { return !compiled.MatchString(text) }))
 }
 
-// example returns the first of the examples.
-func example(pattern string) (text string, ok bool) {
-	if all := examples(pattern); len(all) > 0 {
+// Of returns the first of the examples; ok is false if there are none.
+func Of(pattern string) (text string, ok bool) {
+	if all := All(pattern); len(all) > 0 {
 		return all[0], true
 	}
 	return "", false
@@ -105,9 +107,9 @@ func runeOf(class []rune) rune {
 	return 'w'
 }
 
-// escaped returns a path as clients send it: characters that have another meaning in a URL are
+// Escaped returns a path as clients send it: characters that have another meaning in a URL are
 // encoded.
-func escaped(path string) string {
+func Escaped(path string) string {
 	var all strings.Builder
 	for i := range len(path) {
 		switch c := path[i]; {
