@@ -29,6 +29,7 @@ type regressOptions struct {
 	corpus     []string
 	parts      []string
 	cases      []string
+	requests   int
 	driver     driverFlags
 	out        string
 	minimise   bool
@@ -59,8 +60,9 @@ them. Each kind of difference is shown with the line of the template, the object
 affected, and the smallest cluster that shows it.
 
 Then a controller of each side answers behaviour cases, on real nginx. If only templates
-differ, cases that both sides render alike are left out. Answers that differ twice are
-reported.
+differ, cases that both sides render alike are left out. They also answer requests that
+follow from the manifests of --corpus, as in windtunnel case record: the head must answer
+what the base answers. Answers that differ twice are reported.
 
 With --part speed, both sides serve the last cluster of the corpus, and take turns in
 measuring what rendering, testing, a reload, a worker and requests of each kind of
@@ -80,6 +82,7 @@ tests could not be made, 130 interrupted.`,
 	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour, speed (default: all but speed)")
 	flags.StringArrayVar(&o.cases, "cases", nil, "file or folder of behaviour cases; can be repeated (default: the folder "+caseFolder+", if it exists)")
 	flags.IntVar(&o.rounds, "rounds", speed.DefaultRounds, "speed: measurements of each side")
+	flags.IntVar(&o.requests, "corpus-requests", 500, "requests that follow from the manifests of --corpus and are asked of both sides, at most; 0: none")
 	o.driver.addController(flags)
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")

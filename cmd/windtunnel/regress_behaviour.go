@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,18 +10,24 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/derive"
 	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/behaviour"
+	"windtunnel.dev/sim/regress/clusterfiles"
 	"windtunnel.dev/sim/regress/side"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
 
-// behaviourOf returns what asks the cases of both sides.
+// behaviourOf returns what asks the cases, and the requests of the corpus, of both sides.
 func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subject, folder string) func(context.Context, func(string, int, int)) (*regress.Behaviour, error) {
 	a, b := subjects[0], subjects[1]
 	onlyTemplates := sides.Base != nil && sides.SameProgram && maps.Equal(a.Flags, b.Flags) && maps.Equal(a.Config, b.Config)
@@ -28,36 +35,102 @@ func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subje
 		if onlyTemplates && maps.Equal(sides.Base.Template(), sides.Head.Template()) {
 			return nothingToAsk(0), nil
 		}
-		paths := o.cases
-		if len(paths) == 0 {
-			paths = []string{caseFolder}
-			if _, err := os.Stat(caseFolder); err != nil {
-				return o.unable(fmt.Errorf("there is no folder %s here: name cases with --cases", caseFolder))
-			}
-		}
-		cases, err := loadCases(paths)
+		corpus, err := o.corpusRequests(subjects)
 		if err != nil {
 			return nil, err
 		}
-		affected := cases
+		cases, err := o.behaviourCases(len(corpus.Groups) > 0)
+		if errors.Is(err, errNoCases) {
+			return o.unable(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		counts := regress.Behaviour{LeftOut: len(cases), CorpusSame: corpus.Requests()}
 		if onlyTemplates {
-			affected = behaviour.Affected(cases, sides.Base, sides.Head)
+			cases = behaviour.Affected(cases, sides.Base, sides.Head)
+			corpus.Groups = behaviour.AffectedGroups(corpus.Groups, sides.Base, sides.Head)
 		}
-		if len(affected) == 0 {
-			return nothingToAsk(len(cases)), nil
+		counts.LeftOut -= len(cases)
+		counts.CorpusSame -= corpus.Requests()
+		if len(cases)+len(corpus.Groups) == 0 {
+			return nothingToAsk(counts.LeftOut), nil
 		}
+		corpus, counts.CorpusLeftOut = corpus.Bounded(o.requests)
 		asker := sideAsker{subjects: subjects, driver: o.driver, folder: folder}
 		for _, side := range []string{regress.SideBase, regress.SideHead} {
 			if _, _, err := asker.open(side); err != nil {
 				return o.unable(fmt.Errorf("%s cannot run: %w", side, err))
 			}
 		}
-		found, err := behaviour.Compare(ctx, affected, asker.ask, progress)
-		if found != nil {
-			found.LeftOut = len(cases) - len(affected)
-		}
+		return compareAnswers(ctx, cases, corpus, counts, asker.ask, progress)
+	}
+}
+
+// compareAnswers compares the answers to cases and to the requests of a corpus. counts has the numbers of
+// those that are left out.
+func compareAnswers(ctx context.Context, cases []*behave.Case, corpus behaviour.Corpus, counts regress.Behaviour, ask behaviour.Ask, progress func(string, int, int)) (*regress.Behaviour, error) {
+	found, err := behaviour.Compare(ctx, cases, ask, progress)
+	if err != nil {
 		return found, err
 	}
+	found.LeftOut = counts.LeftOut
+	ofCorpus, err := corpus.Compare(ctx, ask, progress)
+	if err != nil {
+		return found, err
+	}
+	ofCorpus.CorpusLeftOut, ofCorpus.CorpusSame = counts.CorpusLeftOut, counts.CorpusSame
+	found.Add(ofCorpus)
+	return found, nil
+}
+
+// errNoCases is the error of a folder without cases that nobody has named.
+var errNoCases = fmt.Errorf("there is no folder %s here: name cases with --cases", caseFolder)
+
+// behaviourCases reads the cases. Without a folder of cases, it is enough that there is a corpus.
+func (o *regressOptions) behaviourCases(corpus bool) ([]*behave.Case, error) {
+	paths := o.cases
+	if len(paths) == 0 {
+		paths = []string{caseFolder}
+		if _, err := os.Stat(caseFolder); err != nil {
+			if corpus {
+				return nil, nil
+			}
+			return nil, errNoCases
+		}
+	}
+	return loadCases(paths)
+}
+
+// corpusRequests derives requests from the manifests of the corpus that was named, as case record does.
+func (o *regressOptions) corpusRequests(subjects [2]scenario.Subject) (behaviour.Corpus, error) {
+	corpus := behaviour.Corpus{Known: knownCaseNames()}
+	if len(o.corpus) == 0 || o.requests == 0 {
+		return corpus, nil
+	}
+	clusters, flags, err := clusterfiles.Read(o.corpus, corpus.Known)
+	if err != nil {
+		return corpus, err
+	}
+	meaning := map[string]string{} // without flags that name objects: cases have objects of their own
+	for flag, value := range scenario.Over(subjects[1].Flags, subjects[0].Flags) {
+		if kept, err := derive.Flags(map[string]string{flag: value}); err == nil {
+			maps.Copy(meaning, kept)
+		}
+	}
+	namespace, name, _ := strings.Cut(cmp.Or(flags["configmap"], configMapOf(subject.Subject{})), "/")
+	taken := map[string]bool{}
+	for _, c := range clusters {
+		manifests, err := manifest.Parse(c.Name, c.Manifests)
+		if err != nil {
+			return corpus, err
+		}
+		derived := derive.Of(manifests, derive.Options{
+			Class: "nginx", ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: meaning, Known: corpus.Known, Taken: taken,
+		})
+		corpus.Groups = append(corpus.Groups, derived.Cases...)
+	}
+	return corpus, nil
 }
 
 // nothingToAsk is the result if no answer can differ.
@@ -97,17 +170,18 @@ func (a *sideAsker) open(side string) (caseSubject, driver.Driver, error) {
 	return s, d, err
 }
 
-func (a *sideAsker) ask(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error) {
-	s, d, err := a.open(side)
+func (a *sideAsker) ask(ctx context.Context, q behaviour.Question) (casereport.Document, error) {
+	s, d, err := a.open(q.Side)
 	if err != nil {
 		return casereport.Document{}, err
 	}
 	a.runs++
-	target := s.target(d, cases)
-	target.Dir = filepath.Join(a.folder, fmt.Sprintf("run-%d-%s", a.runs, side))
+	target := s.target(d, q.Cases)
+	target.Recorded = q.Recorded
+	target.Dir = filepath.Join(a.folder, fmt.Sprintf("run-%d-%s", a.runs, q.Side))
 	if err := os.MkdirAll(target.Dir, 0o755); err != nil {
 		return casereport.Document{}, err
 	}
-	document, err := target.run(ctx, io.Discard, done)
+	document, err := target.run(ctx, io.Discard, q.Done)
 	return document, errors.Join(err, ctx.Err())
 }

@@ -8,6 +8,12 @@ type Behaviour struct {
 	Cases int `json:"cases"`
 	// LeftOut counts the cases that were not asked, because both sides render the same for them.
 	LeftOut int `json:"leftOut,omitempty"`
+	// CorpusRequests counts the requests that follow from the manifests of the corpus and were asked of
+	// both sides; CorpusLeftOut those that were not, because of the limit, and CorpusSame those that were
+	// not, because both sides render the same for them.
+	CorpusRequests int `json:"corpusRequests,omitempty"`
+	CorpusLeftOut  int `json:"corpusLeftOut,omitempty"`
+	CorpusSame     int `json:"corpusSame,omitempty"`
 	// Skipped says why no case had to be asked: nothing can differ.
 	Skipped string `json:"skipped,omitempty"`
 	// Unable says why no case could be asked, though answers may differ.
@@ -45,6 +51,14 @@ type Value struct {
 	What string `json:"what"` // such as status, or header Location
 	Base string `json:"base"`
 	Head string `json:"head"`
+}
+
+// Add adds what the requests of a corpus found.
+func (b *Behaviour) Add(corpus *Behaviour) {
+	b.CorpusRequests, b.CorpusLeftOut, b.CorpusSame = corpus.CorpusRequests, corpus.CorpusLeftOut, corpus.CorpusSame
+	b.Answers = append(b.Answers, corpus.Answers...)
+	b.Unstable += corpus.Unstable
+	b.NotCompared = append(b.NotCompared, corpus.NotCompared...)
 }
 
 // behave runs the part with the cases.

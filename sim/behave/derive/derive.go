@@ -20,6 +20,8 @@ type Options struct {
 	Flags     map[string]string    // of the controller, without dashes
 	// Known are the annotations, ConfigMap keys and flags that a case may have. Others are left out.
 	Known behave.Known
+	// Taken are the names that no case may have; those of the cases are added. It may be nil.
+	Taken map[string]bool
 }
 
 // Derived is what manifests give.
@@ -61,7 +63,10 @@ func Of(manifests []manifest.Manifest, o Options) Derived {
 	notes := &notes{}
 	all := read(manifests, o, notes)
 	var derived Derived
-	names := map[string]bool{}
+	names := o.Taken
+	if names == nil {
+		names = map[string]bool{}
+	}
 	for n, members := range all.components() {
 		made := newBuilder(all, o, notes, nameOf(members, names), members).build(n == 0)
 		if !slices.ContainsFunc(made.Steps, func(s behave.Step) bool { return s.Request.Request != "" }) {

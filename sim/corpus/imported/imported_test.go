@@ -186,7 +186,7 @@ func TestGeneratedClusters(t *testing.T) {
 func TestNoTarget(t *testing.T) {
 	for text, want := range map[string]string{
 		"{apiVersion: v1, kind: Namespace, metadata: {name: a}}": "it has no ingress",
-		strings.ReplaceAll(web, "ingressClassName: nginx,", ""):    "1 × an ingress without a class (default/plain)",
+		strings.ReplaceAll(web, "ingressClassName: nginx,", ""):  "1 × an ingress without a class (default/plain)",
 	} {
 		if _, _, err := of(t, text, imported.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -1,4 +1,5 @@
-// Package behaviour compares what two sides answer to behaviour cases. Its one rule: it asks through a
+// Package behaviour compares what two sides answer to behaviour cases, and to the requests that follow
+// from the manifests of a corpus. Its one rule: it asks through a
 // function, and leaves it to package diff what a difference is.
 package behaviour
 
@@ -13,8 +14,17 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// Ask runs cases on a side: regress.SideBase or regress.SideHead. done is called with each result.
-type Ask func(ctx context.Context, side string, cases []*behave.Case, done func(behave.Result)) (casereport.Document, error)
+// Ask runs the cases of a question.
+type Ask func(context.Context, Question) (casereport.Document, error)
+
+// Question is cases to be run on a side.
+type Question struct {
+	Side  string // regress.SideBase or regress.SideHead
+	Cases []*behave.Case
+	Done  func(behave.Result) // is called with each result
+	// Recorded is called with what was recorded of each case; nil: nothing is.
+	Recorded func(*behave.Case, []behave.Record)
+}
 
 // Compare asks both sides, and asks those cases again whose answers differ: what does not
 // differ again is no difference, but is counted.
@@ -52,10 +62,10 @@ func once(ctx context.Context, suffix string, cases []*behave.Case, ask Ask, pro
 		to   *casereport.Document
 	}{{regress.SideBase, &base}, {regress.SideHead, &head}} {
 		done := 0
-		*side.to, err = ask(ctx, side.name, cases, func(behave.Result) {
+		*side.to, err = ask(ctx, Question{Side: side.name, Cases: cases, Done: func(behave.Result) {
 			done++
 			progress("cases on "+side.name+suffix, done, len(cases))
-		})
+		}})
 		if err != nil {
 			return d, base, head, fmt.Errorf("asking the cases of %s: %w", side.name, err)
 		}

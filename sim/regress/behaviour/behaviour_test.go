@@ -14,18 +14,18 @@ import (
 func TestOnlyStableDifferencesCount(t *testing.T) {
 	cases := []*behave.Case{{Name: "always"}, {Name: "once"}, {Name: "both"}, {Name: "never"}}
 	runs := 0
-	ask := func(_ context.Context, side string, asked []*behave.Case, _ func(behave.Result)) (casereport.Document, error) {
+	ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
 		runs++
 		var results []behave.Result
-		for _, c := range asked {
+		for _, c := range q.Cases {
 			r := behave.Result{Case: c.Name, Outcome: behave.Passed}
-			fails := c.Name == "both" || side == regress.SideHead && (c.Name == "always" || c.Name == "once" && runs <= 2)
+			fails := c.Name == "both" || q.Side == regress.SideHead && (c.Name == "always" || c.Name == "once" && runs <= 2)
 			if fails {
 				r.Outcome, r.Failures = behave.Failed, []behave.Failure{{Line: 3, Step: "GET /", Field: "status", Want: "200", Got: "404"}}
 			}
 			results = append(results, r)
 		}
-		return casereport.Of(casereport.Run{}, asked, results), nil
+		return casereport.Of(casereport.Run{}, q.Cases, results), nil
 	}
 	b, err := behaviour.Compare(t.Context(), cases, ask, func(string, int, int) {})
 	if err != nil {

@@ -2,8 +2,10 @@ package behaviour
 
 import (
 	"bytes"
+	"slices"
 
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/clusterfiles"
 )
@@ -19,6 +21,11 @@ func Affected(cases []*behave.Case, base, head regress.Side) []*behave.Case {
 		}
 	}
 	return all
+}
+
+// AffectedGroups is Affected for the groups of a corpus.
+func AffectedGroups(groups []*derive.Case, base, head regress.Side) []*derive.Case {
+	return slices.DeleteFunc(slices.Clone(groups), func(group *derive.Case) bool { return sameFor(&group.Case, base, head) })
 }
 
 func sameFor(c *behave.Case, base, head regress.Side) bool {

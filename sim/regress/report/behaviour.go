@@ -22,6 +22,16 @@ func behaviourLines(b *regress.Behaviour) []string {
 		compared += fmt.Sprintf(", %d left out because both sides render the same for them", b.LeftOut)
 	}
 	all := []string{compared}
+	if b.CorpusRequests+b.CorpusLeftOut+b.CorpusSame > 0 {
+		asked := plural.Of(b.CorpusRequests, "request") + " of the corpus asked of both sides"
+		if b.CorpusLeftOut > 0 {
+			asked += fmt.Sprintf(", %d left out (--corpus-requests)", b.CorpusLeftOut)
+		}
+		if b.CorpusSame > 0 {
+			asked += fmt.Sprintf(", %d left out because both sides render the same for them", b.CorpusSame)
+		}
+		all = append(all, asked)
+	}
 	if len(b.Answers) > 0 {
 		all = append(all, "cases with a difference were asked again on both sides, and differ again")
 	}
