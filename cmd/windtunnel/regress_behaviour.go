@@ -108,7 +108,7 @@ func (o *regressOptions) corpusRequests(subjects [2]scenario.Subject) (behaviour
 	if len(o.corpus) == 0 || o.requests == 0 {
 		return corpus, nil
 	}
-	clusters, flags, err := clusterfiles.Read(o.corpus, corpus.Known)
+	clusters, flags, err := clusterfiles.ReadManifests(o.corpus)
 	if err != nil {
 		return corpus, err
 	}

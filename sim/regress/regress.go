@@ -32,12 +32,13 @@ var ConfigMap = types.NamespacedName{Namespace: "ingress-nginx", Name: "ingress-
 type Cluster struct {
 	Name      string
 	Manifests []byte // YAML documents
+	Case      bool   // they are those of a behaviour case
 	source    func() (*snapshot.Manifests, error)
 }
 
 // NewCluster returns a cluster with some manifests.
 func NewCluster(name string, manifests []byte) Cluster {
-	return Cluster{name, manifests, sync.OnceValues(func() (*snapshot.Manifests, error) {
+	return Cluster{Name: name, Manifests: manifests, source: sync.OnceValues(func() (*snapshot.Manifests, error) {
 		return snapshot.FromYAML(snapshot.File{Name: name, Data: manifests})
 	})}
 }

@@ -70,6 +70,13 @@ func Read(paths []string, known behave.Known) (all []regress.Cluster, flags map[
 	return all, flags, err
 }
 
+// ReadManifests reads the clusters that are files of manifests, without cases. It returns the flags that
+// their index names, too.
+func ReadManifests(paths []string) (all []regress.Cluster, flags map[string]string, err error) {
+	clusters, flags, err := Read(paths, behave.Known{})
+	return slices.DeleteFunc(clusters, func(c regress.Cluster) bool { return c.Case }), flags, err
+}
+
 // readFlags adds the flags of the clusters that a path names, if an index lists them.
 func readFlags(flags map[string]string, path string) error {
 	folder, only := path, ""
@@ -138,7 +145,8 @@ func readCluster(file string, known behave.Known) (regress.Cluster, error) {
 		return regress.Cluster{}, fmt.Errorf("reading the corpus: %w", err)
 	}
 	name := strings.TrimSuffix(file, filepath.Ext(file))
-	if isCase(text) {
+	fromCase := isCase(text)
+	if fromCase {
 		c, err := behave.Load(file, known)
 		if err != nil {
 			return regress.Cluster{}, err
@@ -148,6 +156,7 @@ func readCluster(file string, known behave.Known) (regress.Cluster, error) {
 		}
 	}
 	c := regress.NewCluster(name, text)
+	c.Case = fromCase
 	_, err = c.Source()
 	return c, err
 }

@@ -44,6 +44,9 @@ spec:
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d clusters, %v; want one for a file that is named twice", len(all), err)
 	}
+	if manifests, _, err := clusterfiles.ReadManifests([]string{file}); err != nil || len(manifests) > 0 {
+		t.Errorf("a case is a file of manifests: %v, %v", manifests, err)
+	}
 	source, err := all[0].Source()
 	if err != nil {
 		t.Fatal(err)
