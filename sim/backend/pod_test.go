@@ -394,3 +394,33 @@ func TestStopWaitsForTerminatingPods(t *testing.T) {
 		t.Error("Stop has returned before a terminating pod had ended")
 	}
 }
+
+// A pod may listen on several ports, and answers alike on all of them, until it is gone.
+func TestFurtherPorts(t *testing.T) {
+	f := newFleet(t, nil)
+	p, err := f.StartOn("demo/web-1", "demo/web", []int{freePort(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	further := netip.AddrPortFrom(p.Addr().Addr(), uint16(p.(*pod).further[0]))
+	if _, err := http.Get("http://" + further.String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("before it is ready: %v", err)
+	}
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []netip.AddrPort{p.Addr(), further} {
+		response, err := http.Get("http://" + at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got := IdentityOf(response.Header); got.Pod != "demo/web-1" || got.State != Ready {
+			t.Errorf("%v: %+v", at, got)
+		}
+	}
+	p.Gone()
+	if _, err := net.Dial("tcp", further.String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("when it is gone: %v", err)
+	}
+}

@@ -185,3 +185,24 @@ func TestSupportsRoutes(t *testing.T) {
 		}
 	}
 }
+
+// An imported cluster needs pods with several ports, and a controller that serves ingresses.
+func TestSupportsCluster(t *testing.T) {
+	s := &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{
+		Subjects:   []scenario.Subject{{Name: "bundled", Controller: scenario.Bundled}},
+		Population: scenario.Population{Cluster: "mine.yaml", Line: 5},
+	}}
+	for _, d := range []driver.Driver{local.Driver{}, container.Driver{}} {
+		if err := driver.Supports(d, s); err != nil {
+			t.Errorf("%s: %v", d.Name(), err)
+		}
+	}
+	err := driver.Supports(kind.Driver{}, s)
+	if !errors.Is(err, fault.ErrNotHere) || !strings.HasPrefix(err.Error(), "a.yaml:5: cluster mine.yaml: driver kind: ") {
+		t.Errorf("kind: %v", err)
+	}
+	s.Subjects = []scenario.Subject{{Name: "routes", Adapter: "traefik-gateway", Controller: "/bin/traefik"}}
+	if err := driver.Supports(local.Driver{}, s); !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "serves the Gateway API") {
+		t.Errorf("the Gateway API: %v", err)
+	}
+}

@@ -121,7 +121,7 @@ func (c *client) aim(to netip.AddrPort) { c.recorder.attack.To, c.dialer.to = to
 // fire sends one request for demo/web and returns what was logged about it.
 func (c *client) fire() event.Request {
 	c.t.Helper()
-	s := shot{due: time.Now(), target: Target{Host: "web.example", Path: c.path, Service: "demo/web"}}
+	s := shot{due: time.Now(), target: Target{Host: "web.example", Path: c.path, Service: "demo/web", TLS: c.dialer.tls.IsValid()}}
 	if c.recorder.lane.http == nil {
 		(&exchangeSender{recorder: *c.recorder, dialer: c.dialer}).send(s)
 	} else {

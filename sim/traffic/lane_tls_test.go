@@ -135,3 +135,36 @@ func TestCertificateIsRecorded(t *testing.T) {
 		}
 	}
 }
+
+// Every lane that speaks HTTP can ask for a target over TLS: with its host as SNI, over connections that
+// are kept as without TLS, and with the certificate in the log.
+func TestTargetsOverTLS(t *testing.T) {
+	p := pod(t, "127.207.0.0/24", "demo/web-1", "demo/web")
+	pair := pki.New("nobody").Issue("web", []string{"web.example"})
+	for _, name := range Lanes() {
+		if l, _ := find(name); l.http == nil || l.listener != HTTP {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			config := secured(t, pair)
+			config.NextProtos = nil
+			names := make(chan string, 10)
+			config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+				names <- hello.ServerName
+				return nil, nil
+			}
+			c := newClient(t, name, netip.MustParseAddrPort("127.0.0.1:1"))
+			c.dialer.tls = unwrap(t, config, p.Addr())
+			for n := range 2 {
+				r := c.fire()
+				kept := n == 1 && (name == "http" || name == "post")
+				if r.Cause != "" || r.Pod != "demo/web-1" || r.Serial == "" || kept && !r.Reused {
+					t.Errorf("got %+v", r)
+				}
+			}
+			if got := <-names; got != "web.example" {
+				t.Errorf("SNI %q", got)
+			}
+		})
+	}
+}
