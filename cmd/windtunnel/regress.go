@@ -60,7 +60,7 @@ them. Each kind of difference is shown with the line of the template, the object
 affected, and the smallest cluster that shows it.
 
 Then a controller of each side answers behaviour cases, on real nginx. If only templates
-differ, cases that both sides render alike are left out. They also answer requests that
+differ, cases that both sides render alike are left out. Both also answer requests that
 follow from the manifests of --corpus, as in windtunnel case record: the head must answer
 what the base answers. Answers that differ twice are reported.
 
