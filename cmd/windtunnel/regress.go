@@ -123,7 +123,8 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		if sides, options.Clusters, err = o.sides(subjects, folder.Path); err != nil {
 			return err
 		}
-		options.Base, options.Head, options.SameProgram, options.Settings = sides.Base, sides.Head, sides.SameProgram, sides.Settings
+		options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
+		options.Settings, options.HeadWith = sides.Settings, sides.HeadWith
 	}
 	options.Behaviour = o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases"))
 	project, err := o.project()

@@ -61,10 +61,10 @@ type Kind struct {
 	Of     int `json:"of"`
 	// Clusters counts the clusters that have the difference.
 	Clusters int `json:"clusters"`
-	// Cause is the line of the template that differs; nil if none explains the difference.
+	// Cause is the line of the template that differs; nil if none explains the difference, or settings alone do.
 	Cause *Cause `json:"cause,omitempty"`
-	// Setting is the setting that explains the difference: the only one that differs between sides with the same template.
-	Setting string `json:"setting,omitempty"`
+	// Settings are the settings that explain the difference, together with the cause if there is one: base with all of them would show it, and with fewer it would not.
+	Settings []string `json:"settings,omitempty"`
 	// Written are the lines of the templates that write the directive.
 	Written Written `json:"written"`
 	// Needs are the annotations and ConfigMap keys without which the smallest cluster would not show the difference.
@@ -128,11 +128,12 @@ type Failure struct {
 	Sides    string `json:"sides"`
 	Reason   string `json:"reason"` // of the example
 	Clusters int    `json:"clusters"`
-	// Cause and Written are as in Kind.
-	Cause   *Cause `json:"cause,omitempty"`
-	Written *Site  `json:"written,omitempty"`
-	Cluster string `json:"cluster"` // the smallest one
-	Object  string `json:"object,omitempty"`
+	// Cause, Settings and Written are as in Kind.
+	Cause    *Cause   `json:"cause,omitempty"`
+	Settings []string `json:"settings,omitempty"`
+	Written  *Site    `json:"written,omitempty"`
+	Cluster  string   `json:"cluster"` // the smallest one
+	Object   string   `json:"object,omitempty"`
 	// Line and Text are the line of nginx.conf; 0 if none is known.
 	Line    int      `json:"line,omitempty"`
 	Text    string   `json:"text,omitempty"`

@@ -32,9 +32,7 @@ func (r *runner) minimiseAll(ctx context.Context, report *Report) error {
 	for i := range kinds {
 		r.Progress("minimising", i, all)
 		kind := &report.Kinds[i]
-		shows := func(c Cluster) bool {
-			return slices.ContainsFunc(r.differences(c), func(f found) bool { return f.kind == kind.key })
-		}
+		shows := func(c Cluster) bool { return r.shows(c, kind.key) }
 		kind.Minimal, kind.Needs = r.minimise(ctx, r.cluster(kind.Example.Cluster), kind.Example.Object, shows)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -55,6 +53,11 @@ func (r *runner) minimiseAll(ctx context.Context, report *Report) error {
 	return nil
 }
 
+// shows reports whether a cluster shows a difference.
+func (r *runner) shows(c Cluster, kind kindKey) bool {
+	return slices.ContainsFunc(r.differences(c), func(f found) bool { return f.kind == kind })
+}
+
 // fails returns whether a cluster shows a failure.
 func (r *runner) fails(ctx context.Context, f Failure) func(Cluster) bool {
 	key := failureKey{stage: f.Stage, sides: f.Sides, reason: likeness(f.Reason)}
@@ -62,17 +65,21 @@ func (r *runner) fails(ctx context.Context, f Failure) func(Cluster) bool {
 		key.written = f.Written.String()
 	}
 	return func(c Cluster) bool {
-		base, head := r.renderBoth(c, false)
-		var res result
-		if f.Stage == StageTest {
-			if err := r.test(ctx, c, base, head, &res); err != nil {
-				return false
-			}
-		} else {
-			res.failures = r.failures(c, base, head)
-		}
-		return slices.ContainsFunc(res.failures, func(f failed) bool { return keyOfFailure(f) == key })
+		return slices.ContainsFunc(r.failuresAt(ctx, f.Stage, c), func(f failed) bool { return keyOfFailure(f) == key })
 	}
+}
+
+// failuresAt returns why the sides cannot serve a cluster.
+func (r *runner) failuresAt(ctx context.Context, stage string, c Cluster) []failed {
+	base, head := r.renderBoth(c, false)
+	if stage != StageTest {
+		return r.failures(c, base, head)
+	}
+	var res result
+	if err := r.test(ctx, c, base, head, &res); err != nil {
+		return nil
+	}
+	return res.failures
 }
 
 // object is a Kubernetes object.

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -110,9 +109,11 @@ type Options struct {
 	Behaviour func(ctx context.Context, progress func(stage string, done, of int)) (*Behaviour, error)
 	// Speed runs the part speed; nil: nothing is measured.
 	Speed func(ctx context.Context, progress func(stage string, done, of int)) (*speed.Result, error)
-	// Settings are the settings that differ between the sides, such as config.keep-alive=7. If there is
-	// only one, and the templates are the same, it explains all differences.
+	// Settings are the settings that differ between the sides, such as config.keep-alive=7.
 	Settings []string
+	// HeadWith returns base with some settings of head, and with head's Lua code. TemplateSetting is the
+	// template. It finds out which settings explain a difference; nil: only one that differs alone is named.
+	HeadWith func(settings []string) (Side, error)
 	// Minimise looks for the smallest cluster that shows each kind of difference.
 	Minimise bool
 	// Expected are the differences that are wanted. Today decides which of them have expired.
@@ -158,17 +159,12 @@ func (r *runner) configurations(ctx context.Context, report *Report) error {
 	if err := r.compare(ctx, report); err != nil {
 		return err
 	}
-	if len(r.Settings) == 1 && maps.Equal(r.Base.Template(), r.Head.Template()) {
-		for i := range report.Kinds {
-			if k := &report.Kinds[i]; k.Cause == nil {
-				k.Setting = r.Settings[0]
-			}
+	if r.Minimise {
+		if err := r.minimiseAll(ctx, report); err != nil {
+			return err
 		}
 	}
-	if r.Minimise {
-		return r.minimiseAll(ctx, report)
-	}
-	return nil
+	return r.explainBySettings(ctx, report)
 }
 
 type runner struct {

@@ -13,7 +13,7 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"style": report.Style, "headline": headline, "counts": counts, "where": where, "affected": affected, "cause": causeLine,
+	"style": report.Style, "headline": headline, "counts": counts, "where": where, "affected": affected, "changed": changed,
 	"sentence":  func(k regress.Kind) string { return sentence(k, backticks) },
 	"behaviour": behaviourLines, "answer": answerSentence, "step": answerPlace,
 	"costLines": costLines, "costRows": costRows,

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -26,7 +25,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 			break
 		}
 		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, sentence(k, markdown.Code))
-		item(out, "Changed", markdown.Code(cmp.Or(causeLine(k.Cause), k.Setting)))
+		item(out, "Changed", markdown.Code(changed(k.Cause, k.Settings)))
 		item(out, "Expected", markdown.Text(expected(k.Expected)))
 		item(out, "Example", markdown.Text(where(k)))
 		item(out, "Objects", markdown.Text(affected(k)))
@@ -37,7 +36,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 			fmt.Fprint(out, "\n## Failures\n")
 		}
 		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, failureSentence(f, markdown.Code))
-		item(out, "Changed", markdown.Code(causeLine(f.Cause)))
+		item(out, "Changed", markdown.Code(changed(f.Cause, f.Settings)))
 		item(out, "Expected", markdown.Text(expected(f.Expected)))
 		item(out, "Line of nginx.conf", markdown.Code(f.Text))
 		item(out, "Cluster", markdown.Text(f.Cluster))

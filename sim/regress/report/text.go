@@ -2,9 +2,9 @@ package report
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"windtunnel.dev/sim/regress"
@@ -16,7 +16,7 @@ func Text(w io.Writer, r *regress.Report) error {
 	fmt.Fprintf(out, "base: %s\nhead: %s\n%s\n\n%s\n", r.Base, r.Head, counts(r.Clusters), headline(r))
 	for i, k := range r.Kinds {
 		fmt.Fprintf(out, "\n%3d. %s\n", i+1, sentence(k, backticks))
-		detail(out, "changed", cmp.Or(causeLine(k.Cause), k.Setting))
+		detail(out, "changed", changed(k.Cause, k.Settings))
 		detail(out, "expected", expected(k.Expected))
 		detail(out, "example", where(k))
 		detail(out, "objects", affected(k))
@@ -27,7 +27,7 @@ func Text(w io.Writer, r *regress.Report) error {
 			fmt.Fprint(out, "\nFailures\n")
 		}
 		fmt.Fprintf(out, "\n%3d. %s\n", i+1, failureSentence(f, plain))
-		detail(out, "changed", causeLine(f.Cause))
+		detail(out, "changed", changed(f.Cause, f.Settings))
 		detail(out, "expected", expected(f.Expected))
 		detail(out, "line", f.Text)
 		detail(out, "cluster", f.Cluster)
@@ -80,11 +80,13 @@ func detail(out io.Writer, what, text string) {
 	}
 }
 
-func causeLine(c *regress.Cause) string {
-	if c == nil {
-		return ""
+// changed says what differs between the sides and explains a difference.
+func changed(c *regress.Cause, settings []string) string {
+	all := slices.Clone(settings)
+	if c != nil {
+		all = append(all, fmt.Sprintf("%s of %s: %s", c.String(), c.Side, c.Text))
 	}
-	return fmt.Sprintf("%s of %s: %s", c.String(), c.Side, c.Text)
+	return strings.Join(all, "; ")
 }
 
 func smallest(m *regress.Minimal) string {

@@ -1,8 +1,11 @@
 package side
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
+	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -28,4 +31,34 @@ func differing(base, head scenario.Subject) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// mixed returns base with some settings that differ, and with the Lua code of head.
+func mixed(base, head scenario.Subject, settings []string) scenario.Subject {
+	s := base
+	s.Lua, s.Config, s.Flags = head.Lua, maps.Clone(base.Config), maps.Clone(base.Flags)
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		switch kind, key, _ := strings.Cut(name, "."); kind {
+		case regress.TemplateSetting:
+			s.Template = head.Template
+		case "nginx":
+			s.Nginx = head.Nginx
+		case "config":
+			s.Config = withKey(s.Config, head.Config, key)
+		case "flag":
+			s.Flags = withKey(s.Flags, head.Flags, key)
+		}
+	}
+	return s
+}
+
+// withKey returns some values with one that others have, or without it if they lack it.
+func withKey(values, others map[string]string, key string) map[string]string {
+	value, has := others[key]
+	if !has {
+		delete(values, key)
+		return values
+	}
+	return scenario.Over(values, map[string]string{key: value})
 }

@@ -56,6 +56,8 @@ type Pair struct {
 	Settings []string
 	// SameProgram says that both sides run the same nginx with the same Lua code.
 	SameProgram bool
+	// HeadWith is as in regress.Options. It is not safe for concurrent use.
+	HeadWith func(settings []string) (regress.Side, error)
 }
 
 // Open prepares both sides below a folder that nginx's workers can enter. If one of them has a template
@@ -82,6 +84,18 @@ func Open(base, head scenario.Subject, folder string) (Pair, error) {
 		return p, err
 	}
 	p.SameProgram = base.Nginx == head.Nginx && len(p.ChangedLua) == 0
+	opened := map[string]*Side{}
+	p.HeadWith = func(settings []string) (regress.Side, error) {
+		key := strings.Join(settings, "\n")
+		if opened[key] == nil {
+			side, err := open(mixed(base, head, settings), filepath.Join(folder, fmt.Sprintf("mixed-%d", len(opened)+1)), is)
+			if err != nil {
+				return nil, err
+			}
+			opened[key] = side
+		}
+		return opened[key], nil
+	}
 	return p, nil
 }
 
