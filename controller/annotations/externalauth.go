@@ -35,7 +35,7 @@ var externalAuth = Family{
 	Name: "external authentication",
 	Keys: []Key{
 		{Name: "auth-url", Doc: "URL of the service that authenticates each request; required by the other annotations of this group.", Risk: High, Scope: OfLocation, Want: URLVars, Bad: RejectsAll, Protects: externalAuthentication, TurnsOn: true},
-		{Name: "auth-method", Doc: "HTTP method of the authentication request; default: that of the client's request.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-method", Doc: "HTTP method of the authentication request; default: GET.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest, Protects: externalAuthentication},
 		{Name: "auth-signin", Doc: "Where clients that are not authenticated are redirected.", Risk: High, Scope: OfLocation, Want: URLVars, Protects: externalAuthentication},
 		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that contains the requested URL.", Risk: Medium, Scope: OfLocation, Want: URL, Protects: externalAuthentication},
 		{Name: "auth-response-headers", Doc: "Headers of the authentication response to send to pods.", Risk: Medium, Scope: OfLocation, Want: inOne(ListOf(Header)), Bad: DeniesRequest, Protects: externalAuthentication},
