@@ -352,6 +352,15 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: got %s, %q; want %s, %q", test.name, got.Outcome, text, test.want, test.text)
 		}
 	}
+	records := func(status int) []behave.Record {
+		return []behave.Record{{Exchanges: answer(status)}, {Change: &behave.Change{}}}
+	}
+	if got, want := behave.Conclude(differs, records(503), false).Reason, "the bundled controller answers so, as compat.md#row admits; if this is a build of it, add --bundled"; got != want {
+		t.Errorf("the answers of the bundled controller: got the reason %q, want %q", got, want)
+	}
+	if got := behave.Conclude(differs, records(404), false).Reason; got != "" {
+		t.Errorf("answers of another controller: got the reason %q, want none", got)
+	}
 	void := behave.Conclude(same, []behave.Record{{Exchanges: answer(200)}}, true)
 	if want := "nothing was recorded of the step at line 9: apply later"; void.Outcome != behave.Void || void.Reason != want {
 		t.Errorf("got %+v, want it void: %s", void, want)

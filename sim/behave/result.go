@@ -31,7 +31,8 @@ type Result struct {
 	File string `json:"file"`
 	// How the case ended: passed, failed, skipped, differs, no-longer or void.
 	Outcome Outcome `json:"outcome"`
-	// Why it was skipped or is void; of a difference, the row of docs/compat.md that admits it.
+	// Why it was skipped or is void; of a difference, the row of docs/compat.md that admits it; of a
+	// failure, that the bundled controller answers in the same way.
 	Reason string `json:"reason,omitempty"`
 	// The expectations that do not hold.
 	Failures []Failure `json:"failures,omitempty"`
@@ -78,6 +79,9 @@ func Conclude(c *Case, records []Record, bundled bool) Result {
 	switch {
 	case len(found.Failures) > 0:
 		result.Outcome, result.Failures = Failed, found.Failures
+		if !bundled && c.Differs != "" && len(JudgeAll(c, records, true).Failures) == 0 {
+			result.Reason = fmt.Sprintf("the bundled controller answers so, as %s admits; if this is a build of it, add --bundled", c.Differs)
+		}
 	case len(found.Unknown) > 0:
 		result.Outcome, result.Reason = Skipped, strings.Join(found.Unknown, "; ")
 	case differs:

@@ -41,19 +41,18 @@ func Line(w io.Writer, r behave.Result) error {
 		_, err := fmt.Fprintf(w, "%s %s: %s\n", mark, report.PlainLine(r.File), report.PlainLine(r.Reason))
 		return err
 	}
-	for i, failure := range r.Failures {
-		if i == shown {
-			_, err := fmt.Fprintf(w, "     and %s\n", plural.Of(len(r.Failures)-shown, "more failure"))
-			return err
-		}
-		if i > 0 {
-			mark = "    "
-		}
-		if _, err := fmt.Fprintf(w, "%s %s\n", mark, report.PlainLine(failure.Error())); err != nil {
-			return err
-		}
+	var lines []string
+	for _, failure := range r.Failures[:min(len(r.Failures), shown)] {
+		lines = append(lines, report.PlainLine(failure.Error()))
 	}
-	return nil
+	if more := len(r.Failures) - shown; more > 0 {
+		lines = append(lines, "and "+plural.Of(more, "more failure"))
+	}
+	if r.Reason != "" {
+		lines = append(lines, report.PlainLine(r.Reason))
+	}
+	_, err := fmt.Fprintf(w, "%s %s\n", mark, strings.Join(lines, "\n     "))
+	return err
 }
 
 // Table writes the outcomes by topic for a terminal, and the total.
