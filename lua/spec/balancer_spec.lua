@@ -52,6 +52,17 @@ describe("balancer", function()
     assert.is_nil(balancer.get_balancer_by_upstream_name("shop"))
   end)
 
+  it("warns and answers 502 if an algorithm returns no peer", function()
+    local balancer = load("balancer", { var = { proxy_upstream_name = "shop" }, ctx = {} })
+    balancer.sync_backend({ name = "shop", endpoints = endpoints(1) })
+    stub(balancer.get_balancer(), "balance", function() return nil end)
+    spy.on(ngx, "log")
+    stub(ngx, "exit")
+    balancer.balance()
+    assert.spy(ngx.log).was_called_with(ngx.WARN, "no peer was returned, balancer: ", "round_robin")
+    assert.stub(ngx.exit).was_called(1)
+  end)
+
   it("syncs an instance, or creates a new one for another algorithm", function()
     local balancer = load("balancer", { var = { proxy_upstream_name = "shop" }, ctx = {} })
     local round_robin = package.loaded["balancer.round_robin"]

@@ -47,6 +47,23 @@ describe("balancer.sticky", function()
       assert.is_false(instance:is_affinitized())
     end)
 
+    it(mode .. " stays with the only endpoint when it fails, and warns", function()
+      local b = backend()
+      b.endpoints = endpoints(1)
+      b.sessionAffinityConfig.cookieSessionAffinity.change_on_failure = true
+      given = false
+      local instance = instance_of(b)
+      local only = instance:balance()
+      given = payload.value
+      payload = nil
+      instance.get_last_failure = function() return "failed" end
+      ngx.var.upstream_addr = only
+      spy.on(ngx, "log")
+      assert.equal(only, instance:balance())
+      assert.is_nil(payload)
+      assert.spy(ngx.log).was_called_with(ngx.WARN, "failed to get new upstream; using upstream ", only)
+    end)
+
     it(mode .. " changes on failure only if configured", function()
       for _, change in ipairs({ false, true }) do
         local b = backend()
