@@ -90,27 +90,86 @@ var neverInvalid = map[string]string{
 	"config/otel-sampler":                    "only the module of OpenTelemetry reads it, from a file of its own",
 	"config/otel-service-name":               "only spans have it, and no client sees them",
 	"config/otlp-collector-host":             "only the module of OpenTelemetry reads it, from a file of its own",
-	"config/proxy-protocol-header-timeout":   "not written yet: a case on a controller that other cases with TLS passthrough share made those fail",
 	"config/syslog-port":                     "the default, 514, is a port that only root may listen on",
 	"config/upstream-hash-by*":               "the controller never reads it",
 	"config/zipkin-*":                        "ingress-nginx 1.10 removed it: no value has an effect",
 }
 
+// edgeless lists annotations and ConfigMap keys whose values have no edge, or none that a client can
+// feel, with the reason. Names are those of covers, or patterns of path.Match for them.
+var edgeless = map[string]string{
+	"annotation/affinity-canary-behavior": "one of two words",
+	"annotation/affinity-mode":            "one of two words",
+	"annotation/auth-tls-secret":          "the name of a Secret",
+	"annotation/auth-tls-verify-client":   "one of four words",
+	"annotation/http2-push-preload":       "nginx ignores it since 1.25.1",
+	"annotation/proxy-ssl-secret":         "the name of a Secret",
+	"config/access-log-path":              "the path of a file",
+	"config/app-root":                     "the controller never reads it",
+	"config/datadog-*":                    "ingress-nginx 1.10 removed it: no value has an effect",
+	"config/error-log-level":              "one of eight words",
+	"config/error-log-path":               "the path of a file",
+	"config/jaeger-*":                     "ingress-nginx 1.10 removed it: no value has an effect",
+	"config/opentelemetry-config":         "the path of a file",
+	"config/opentelemetry-operation-name": "only spans have it, and no client sees them",
+	"config/otel-max-*":                   "only the module of OpenTelemetry reads it, from a file of its own",
+	"config/otel-sampler":                 "one of three words",
+	"config/otel-schedule-*":              "only the module of OpenTelemetry reads it, from a file of its own",
+	"config/otel-service-name":            "only spans have it, and no client sees them",
+	"config/otlp-collector-*":             "only the module of OpenTelemetry reads it, from a file of its own",
+	"config/proxy-buffering":              "one of two words",
+	"config/proxy-headers-hash-*":         "the size of a table of nginx, which is larger if it must be",
+	"config/proxy-http-version":           "one of two words",
+	"config/proxy-request-buffering":      "one of two words",
+	"config/ssl-dh-param":                 "the name of a Secret",
+	"config/upstream-hash-by*":            "the controller never reads it",
+	"config/zipkin-*":                     "ingress-nginx 1.10 removed it: no value has an effect",
+}
+
+// missingEdges lists annotations and ConfigMap keys whose values have edges that no case shows yet. It
+// may only shrink.
+var missingEdges = []string{
+	"config/disable-stream-access-log",
+	"config/enable-modsecurity",
+	"config/enable-ocsp",
+	"config/enable-owasp-modsecurity-crs",
+	"config/forwarded-for-proxy-protocol-header",
+	"config/geoip2-autoreload-in-minutes",
+	"config/global-auth-snippet",
+	"config/grpc-buffer-size-kb",
+	"config/log-format-stream",
+	"config/max-worker-open-files",
+	"config/modsecurity-snippet",
+	"config/opentelemetry-trust-incoming-span",
+	"config/otel-sampler-parent-based",
+	"config/ssl-buffer-size",
+	"config/ssl-early-data",
+	"config/stream-snippet",
+	"config/strict-validate-path-type",
+	"config/syslog-port",
+	"config/use-geoip2",
+}
+
 // Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
-// Every annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not.
+// Every annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not,
+// and one with a value at an edge, unless edgeless says why not.
 func TestCasesCoverAllSettings(t *testing.T) {
 	cases, err := loadCases([]string{caseFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shownBy, badBy := map[string]string{}, map[string]string{}
+	shownBy, badBy, edgeBy := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, c := range cases {
 		for _, covers := range c.Covers {
-			switch name := behave.Setting(covers); covers {
+			name := behave.Setting(covers)
+			switch covers {
 			case name, name + behave.EdgeSuffix, name + behave.ScopeSuffix:
 				shownBy[name] = c.File
 			case name + behave.BadSuffix:
 				badBy[name] = c.File
+			}
+			if covers == name+behave.EdgeSuffix {
+				edgeBy[name] = c.File
 			}
 		}
 	}
@@ -119,6 +178,9 @@ func TestCasesCoverAllSettings(t *testing.T) {
 		t.Error(problem)
 	}
 	for _, problem := range invalidProblems(all, badBy, unseen, neverInvalid) {
+		t.Error(problem)
+	}
+	for _, problem := range edgeProblems(all, edgeBy, unseen, edgeless, missingEdges) {
 		t.Error(problem)
 	}
 }
@@ -180,33 +242,66 @@ func coverageProblems(settings []string, shownBy, unseen map[string]string, miss
 // key that has none, and a row of never that is stale. badBy has the file of a case for each setting
 // that has one. Settings in unseen need none.
 func invalidProblems(settings []string, badBy, unseen, never map[string]string) []string {
-	var problems []string
-	excused := func(rows map[string]string, setting string) bool {
-		for pattern := range rows {
-			if ok, _ := path.Match(pattern, setting); ok {
-				return true
-			}
-		}
-		return false
-	}
-	for _, pattern := range slices.Sorted(maps.Keys(never)) {
-		matches := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { ok, _ := path.Match(pattern, s); return !ok })
-		if len(matches) == 0 {
-			problems = append(problems, fmt.Sprintf("neverInvalid: there is no %s; %s", pattern, suggest.DidYouMean(pattern, settings)))
-		}
-		for _, setting := range matches {
-			if file := badBy[setting]; file != "" {
-				problems = append(problems, fmt.Sprintf("neverInvalid: %s shows an invalid value of %s, which matches %s: remove the row", file, setting, pattern))
-			}
-		}
-	}
-	for _, setting := range settings {
-		if strings.HasPrefix(setting, "flag/") || badBy[setting] != "" || excused(unseen, setting) || excused(never, setting) {
-			continue
-		}
+	problems := staleRows("neverInvalid", "an invalid value", settings, badBy, never)
+	for _, setting := range needed(settings, badBy, unseen, never) {
 		problems = append(problems, fmt.Sprintf("no case has an invalid value of %s: write one with %s in covers (docs/cases.md), or say in neverInvalid why there is none", setting, setting+behave.BadSuffix))
 	}
 	return problems
+}
+
+// edgeProblems returns what is wrong with the cases of values at an edge: an annotation or ConfigMap
+// key that has none, and a row of edgeless or missing that is stale. edgeBy has the file of a case for
+// each setting that has one. Settings in unseen need none.
+func edgeProblems(settings []string, edgeBy, unseen, edgeless map[string]string, missing []string) []string {
+	problems := staleRows("edgeless", "a value at an edge", settings, edgeBy, edgeless)
+	needed := needed(settings, edgeBy, unseen, edgeless)
+	for _, setting := range missing {
+		if !slices.Contains(needed, setting) {
+			problems = append(problems, fmt.Sprintf("missingEdges: %s is shown, needs no case, or does not exist: remove the row", setting))
+		}
+	}
+	for _, setting := range needed {
+		if !slices.Contains(missing, setting) {
+			problems = append(problems, fmt.Sprintf("no case has a value of %s at an edge: write one with %s in covers (docs/cases.md), or say in edgeless why there is none", setting, setting+behave.EdgeSuffix))
+		}
+	}
+	return problems
+}
+
+// staleRows returns what is wrong with a table of settings that need no case with a kind of value: a
+// row for nothing, and one for a setting that has such a case. by has its file.
+func staleRows(table, kind string, settings []string, by, rows map[string]string) []string {
+	var problems []string
+	for _, pattern := range slices.Sorted(maps.Keys(rows)) {
+		matches := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !matchesAny(map[string]string{pattern: ""}, s) })
+		if len(matches) == 0 {
+			problems = append(problems, fmt.Sprintf("%s: there is no %s; %s", table, pattern, suggest.DidYouMean(pattern, settings)))
+		}
+		for _, setting := range matches {
+			if file := by[setting]; file != "" {
+				problems = append(problems, fmt.Sprintf("%s: %s shows %s of %s, which matches %s: remove the row", table, file, kind, setting, pattern))
+			}
+		}
+	}
+	return problems
+}
+
+// needed returns the annotations and ConfigMap keys that have no case in by and match no row of the
+// tables.
+func needed(settings []string, by map[string]string, tables ...map[string]string) []string {
+	return slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
+		return strings.HasPrefix(s, "flag/") || by[s] != "" || slices.ContainsFunc(tables, func(rows map[string]string) bool { return matchesAny(rows, s) })
+	})
+}
+
+// matchesAny reports whether a setting matches the pattern of a row.
+func matchesAny(rows map[string]string, setting string) bool {
+	for pattern := range rows {
+		if ok, _ := path.Match(pattern, setting); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func TestInvalidProblems(t *testing.T) {
@@ -226,6 +321,33 @@ func TestInvalidProblems(t *testing.T) {
 				badBy[setting] = "a.yaml"
 			}
 			got := invalidProblems(all, badBy, map[string]string{"config/l": "why"}, map[string]string{c.never: "why"})
+			if !slices.EqualFunc(got, c.want, strings.Contains) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEdgeProblems(t *testing.T) {
+	all := []string{"annotation/a", "annotation/b", "config/k", "config/l", "flag/f"}
+	for name, c := range map[string]struct {
+		edge, edgeless string
+		missing, want  []string
+	}{
+		"complete":           {edge: "annotation/a config/k", edgeless: "annotation/b"},
+		"not yet":            {edge: "annotation/a", edgeless: "annotation/b", missing: []string{"config/k"}},
+		"without a case":     {edge: "annotation/a", edgeless: "annotation/b", want: []string{"no case has a value of config/k at an edge"}},
+		"row has a case":     {edge: "annotation/a annotation/b config/k", edgeless: "annotation/b", want: []string{"a.yaml shows a value at an edge of annotation/b"}},
+		"unknown row":        {edge: "annotation/a annotation/b config/k", edgeless: "annotation/bb", want: []string{"there is no annotation/bb"}},
+		"missing has a case": {edge: "annotation/a config/k", edgeless: "annotation/b", missing: []string{"config/k"}, want: []string{"missingEdges: config/k"}},
+		"missing needs none": {edge: "annotation/a config/k", edgeless: "annotation/b", missing: []string{"annotation/b"}, want: []string{"missingEdges: annotation/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			edgeBy := map[string]string{}
+			for setting := range strings.FieldsSeq(c.edge) {
+				edgeBy[setting] = "a.yaml"
+			}
+			got := edgeProblems(all, edgeBy, map[string]string{"config/l": "why"}, map[string]string{c.edgeless: "why"}, c.missing)
 			if !slices.EqualFunc(got, c.want, strings.Contains) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
