@@ -16,12 +16,12 @@ var interactions = []struct {
 }{
 	{"Redirects to HTTPS", []interaction{
 		{"`ssl-redirect` and `force-ssl-redirect`", "redirects/ssl-and-force"},
-		{"`ssl-redirect` and TLS", "redirects/ssl-redirect redirects/ssl-redirect-without-tls redirects/ssl-redirect-default-certificate"},
+		{"`ssl-redirect` and TLS", "redirects/ssl-redirect redirects/ssl-redirect-without-tls redirects/ssl-redirect-default-certificate redirects/alias-and-certificate"},
 		{"`ssl-redirect` and `X-Forwarded-Proto`", "redirects/forwarded-proto redirects/forwarded-proto-untrusted"},
 		{"`force-ssl-redirect` and other paths of the host", "redirects/force-ssl-redirect redirects/force-ssl-redirect-everywhere"},
 		{"`force-ssl-redirect` and `from-to-www-redirect`", "redirects/from-to-www-and-force"},
 		{"`force-ssl-redirect` and the PROXY protocol", "redirects/proxy-protocol"},
-		{"`from-to-www-redirect` and TLS", "redirects/from-to-www-tls"},
+		{"`from-to-www-redirect` and TLS", "redirects/from-to-www-tls redirects/from-to-www-certificate"},
 		{"`from-to-www-redirect` and forwarded headers", "redirects/from-to-www-forwarded"},
 	}},
 	{"Redirects among each other", []interaction{
@@ -31,9 +31,10 @@ var interactions = []struct {
 		{"redirects and FastCGI", "redirects/fastcgi"},
 		{"redirects and `custom-http-errors` of the ConfigMap", "errors/redirects-of-config"},
 		{"redirects and custom headers", "redirects/redirect-with-headers"},
+		{"redirects, refusals and `hsts`", "http/hsts-of-nginx"},
 	}},
 	{"Paths", []interaction{
-		{"`rewrite-target` and `use-regex`", "routing/use-regex-of-host routing/rewrite-of-host"},
+		{"`rewrite-target` and `use-regex`", "routing/use-regex-of-host routing/rewrite-of-host routing/regex-and-exact-across-ingresses"},
 		{"`rewrite-target` and path types", "routing/rewrite-path-types routing/rewrite-without-groups"},
 		{"`use-regex` and path types", "routing/use-regex routing/regex-order"},
 		{"path types among each other", "routing/exact-and-prefix routing/implementation-specific"},
@@ -52,6 +53,7 @@ var interactions = []struct {
 		{"canaries and missing endpoints", "canary/no-endpoints canary/stable-without-endpoints"},
 		{"canaries and other annotations of their own", "canary/own-annotations canary/snippet"},
 		{"canaries and backend protocols", "canary/grpc canary/websocket"},
+		{"canaries of several paths and hosts", "canary/scope-of-rules"},
 		{"ways to choose a canary", "canary/precedence canary/header-value-and-pattern"},
 	}},
 	{"Authentication", []interaction{
@@ -61,7 +63,7 @@ var interactions = []struct {
 		{"authentication, CORS and `custom-http-errors`", "cors/auth-custom-error"},
 		{"authentication and redirects", "auth/basic-after-redirect auth/url-after-redirect auth/basic-after-https auth/url-ssl-redirect"},
 		{"authentication and `app-root`", "auth/basic-after-app-root auth/url-after-app-root"},
-		{"authentication and FastCGI, gRPC", "auth/basic-fastcgi auth/url-fastcgi auth/fastcgi-response-headers auth/basic-grpc"},
+		{"authentication and FastCGI, gRPC", "auth/basic-fastcgi auth/url-fastcgi auth/fastcgi-response-headers auth/basic-grpc auth/url-grpc"},
 		{"authentication and lists of addresses", "auth/url-allowlist auth/satisfy-all auth/satisfy-any auth/satisfy-any-denylist"},
 		{"`auth-url` and the ConfigMap's `global-auth-url`", "auth/global-own-url auth/global-off-own-url"},
 		{"`auth-tls-secret` and `auth-url`", "auth/tls-auth-url auth/tls-auth-url-certificate"},
@@ -73,6 +75,7 @@ var interactions = []struct {
 		{"CORS and `app-root`", "cors/app-root"},
 		{"CORS and `custom-http-errors`", "cors/custom-error cors/pod-error"},
 		{"CORS and lists of addresses", "cors/allowlist"},
+		{"CORS and limits", "cors/limit"},
 		{"CORS and FastCGI", "cors/fastcgi cors/fastcgi-password"},
 		{"CORS and headers of pods", "cors/pod-headers cors/pod-headers-other-origin"},
 		{"CORS and missing endpoints", "cors/no-pods"},
@@ -99,17 +102,26 @@ var interactions = []struct {
 	{"Addresses of clients", []interaction{
 		{"allowlist and denylist", "access/blocks-and-lists access/lists-of-paths access/lists-of-config"},
 		{"lists and the PROXY protocol", "access/proxy-protocol proxy/proxy-protocol-lists proxy/proxy-protocol-and-lists"},
-		{"lists and forwarded headers", "access/allowlist-forwarded"},
+		{"lists and forwarded headers", "access/allowlist-forwarded access/both-lists-forwarded"},
 		{"lists and redirects", "access/allowlist-and-redirects"},
 		{"the PROXY protocol and forwarded headers", "proxy/proxy-protocol-and-forwarded"},
 		{"limits and `limit-whitelist`", "access/limit-whitelist"},
-		{"limits and passwords", "access/limit-and-password"},
+		{"limits and authentication", "access/limit-and-password access/limit-and-auth-url"},
+		{"limits and forwarded headers", "access/limit-forwarded"},
 	}},
 	{"Protocols of pods", []interaction{
 		{"`backend-protocol` and `proxy-ssl-secret`", "backends/proxy-ssl-secret backends/proxy-ssl-name"},
 		{"`backend-protocol: GRPCS` and verification", "backends/grpcs backends/grpcs-verify"},
 		{"changes of `backend-protocol`", "backends/protocol-change backends/http-to-https backends/https-to-http"},
 		{"`upstream-hash-by` and `affinity`", "backends/hash-and-affinity"},
+		{"`affinity` and several ingresses of a service", "sessions/two-hosts sessions/two-hosts-all-values proxy/scope-of-retries"},
+		{"`proxy-request-buffering` and `proxy-next-upstream`", "proxy/retry-without-buffering"},
+	}},
+	{"Mirrors", []interaction{
+		{"`mirror-target` and what nginx refuses itself", "mirror/refused"},
+		{"`mirror-target` and canaries", "mirror/canary"},
+		{"`mirror-target` and redirects", "mirror/redirect"},
+		{"`mirror-target` and `rewrite-target`", "mirror/rewrite"},
 	}},
 }
 

@@ -129,23 +129,15 @@ var edgeless = map[string]string{
 // missingEdges lists annotations and ConfigMap keys whose values have edges that no case shows yet. It
 // may only shrink.
 var missingEdges = []string{
-	"config/disable-stream-access-log",
-	"config/enable-modsecurity",
 	"config/enable-ocsp",
-	"config/enable-owasp-modsecurity-crs",
 	"config/forwarded-for-proxy-protocol-header",
 	"config/geoip2-autoreload-in-minutes",
-	"config/global-auth-snippet",
 	"config/grpc-buffer-size-kb",
-	"config/log-format-stream",
 	"config/max-worker-open-files",
-	"config/modsecurity-snippet",
 	"config/opentelemetry-trust-incoming-span",
 	"config/otel-sampler-parent-based",
 	"config/ssl-buffer-size",
 	"config/ssl-early-data",
-	"config/stream-snippet",
-	"config/strict-validate-path-type",
 	"config/syslog-port",
 	"config/use-geoip2",
 }
