@@ -122,6 +122,7 @@ var edgeless = map[string]string{
 	"config/proxy-http-version":           "one of two words",
 	"config/proxy-request-buffering":      "one of two words",
 	"config/ssl-dh-param":                 "the name of a Secret",
+	"config/syslog-host":                  "the name or the address of a host",
 	"config/upstream-hash-by*":            "the controller never reads it",
 	"config/zipkin-*":                     "ingress-nginx 1.10 removed it: no value has an effect",
 }
@@ -132,7 +133,6 @@ var missingEdges = []string{
 	"config/enable-ocsp",
 	"config/forwarded-for-proxy-protocol-header",
 	"config/geoip2-autoreload-in-minutes",
-	"config/grpc-buffer-size-kb",
 	"config/max-worker-open-files",
 	"config/opentelemetry-trust-incoming-span",
 	"config/otel-sampler-parent-based",
