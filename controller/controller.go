@@ -19,11 +19,13 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 
+	"windtunnel.dev/controller/announce"
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/chain"
 	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/health"
 	"windtunnel.dev/controller/observe"
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/quarantine"
 	"windtunnel.dev/controller/watch"
 )
@@ -64,7 +66,12 @@ func Run(ctx, hurry context.Context, config Config) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: config.Client.CoreV1().Events("")})
 	events := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "nginx-ingress-controller"})
-	c, err := assemble(config, input, events)
+	announcer, err := openAnnouncer(config)
+	if err != nil {
+		return err
+	}
+	defer announcer.Close()
+	c, err := assemble(config, input, events, announcer)
 	if err != nil {
 		return err
 	}
@@ -98,8 +105,16 @@ func Run(ctx, hurry context.Context, config Config) error {
 	return errors.Join(err, c.quit(hurry))
 }
 
+// openAnnouncer returns nil if workers poll for new backends.
+func openAnnouncer(config Config) (*announce.Announcer, error) {
+	if !config.Options.BackendsPush {
+		return nil, nil
+	}
+	return announce.Open(config.Options.Path(options.AnnouncementsSocket))
+}
+
 // assemble returns a controller that is not running yet.
-func assemble(config Config, in compile.Input, events record.EventRecorder) (*controller, error) {
+func assemble(config Config, in compile.Input, events record.EventRecorder, announcer *announce.Announcer) (*controller, error) {
 	secret, err := makeSecret(config.Lua, layout(config))
 	if err != nil {
 		return nil, err
@@ -138,6 +153,7 @@ func assemble(config Config, in compile.Input, events record.EventRecorder) (*co
 		Complain:   c.observer.Complaint,
 
 		Passthrough: listener(config),
+		Announcer:   announcer,
 	})
 	return c, nil
 }

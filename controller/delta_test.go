@@ -2,7 +2,10 @@ package controller_test
 
 import (
 	"fmt"
+	"io/fs"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -47,5 +50,33 @@ func TestOnlyChangesArePushed(t *testing.T) {
 		if post := sync.Posts[0]; sync.Reload || len(sync.Posts) != 1 || post.Path != "/configuration/backends/delta" || post.Bytes*5 > whole.Bytes {
 			t.Errorf("a moved pod: reload %v, posts %+v; all backends are %d bytes", sync.Reload, sync.Posts, whole.Bytes)
 		}
+	}
+}
+
+// withoutPolls is our Lua code with polls once an hour, so that workers only hear announcements.
+type withoutPolls struct{ fs.FS }
+
+func (w withoutPolls) Open(name string) (fs.File, error) {
+	if name != "balancer.lua" {
+		return w.FS.Open(name)
+	}
+	text, err := fs.ReadFile(w.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	rare := strings.Replace(string(text), "BACKENDS_SYNC_INTERVAL = 1\n", "BACKENDS_SYNC_INTERVAL = 3600\n", 1)
+	return fstest.MapFS{name: {Data: []byte(rare), Mode: 0o644}}.Open(name)
+}
+
+func TestChangesAreAnnounced(t *testing.T) {
+	t.Parallel()
+	r := launchAs(t, true, func(c *controller.Config) {
+		c.Lua, c.Options.BackendsPush = withoutPolls{c.Lua}, true
+	}, func(r *running) { r.service(pod(t, "127.0.44.1", "first")) })
+	r.awaitAnswer("first")
+	for i := range 3 {
+		name := fmt.Sprint("moved-", i)
+		r.move(pod(t, fmt.Sprint("127.0.44.", i+2), name))
+		r.awaitAnswer(name)
 	}
 }

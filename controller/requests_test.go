@@ -1,8 +1,6 @@
 package controller_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/controller"
-	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/socket"
 	"windtunnel.dev/controller/status"
 	"windtunnel.dev/internal/pki"
 )
@@ -32,11 +30,7 @@ func (r *running) awaitMetrics(what string, ok func(text string) bool) string {
 // withRequests enables the metrics of requests.
 func withRequests(t *testing.T) func(*controller.Config) {
 	return func(c *controller.Config) {
-		socket := c.Options.Path(options.MetricsSocket)
-		if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
-			t.Error(err)
-		}
-		listener, err := metrics.Listen(socket)
+		listener, err := socket.Listen(c.Options.Path(options.MetricsSocket))
 		if err != nil {
 			t.Error(err)
 		}

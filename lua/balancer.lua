@@ -3,6 +3,7 @@
 
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
+local announcements = require("announcements")
 local canary = require("canary")
 local configuration = require("configuration")
 local protected_ports = require("protected_ports")
@@ -26,8 +27,6 @@ local set_current_peer = ngx_balancer.set_current_peer
 
 -- Seconds between two polls for new backends: a worker may be stale for this long.
 local BACKENDS_SYNC_INTERVAL = 1
--- The same with --backends-sync=push.
-local PUSH_INTERVAL = 0.02
 local DEFAULT_ALGORITHM = "round_robin"
 
 -- To add an algorithm, add a file in balancer/ and a line here.
@@ -241,20 +240,6 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- Checks for a new version every PUSH_INTERVAL. This is cheap, because it only reads a number. If
--- applying a version fails, the next attempt is left to the polls.
-local function follow_closely(poll)
-  local seen = last_version
-  while not ngx.worker.exiting() do
-    ngx.sleep(PUSH_INTERVAL)
-    local version = configuration.get_raw_backends_version()
-    if version ~= seen then
-      seen = version
-      poll()
-    end
-  end
-end
-
 local function run(schedule, seconds, what)
   local ok, err = schedule(seconds, function(premature)
     if not premature then
@@ -266,9 +251,9 @@ local function run(schedule, seconds, what)
   end
 end
 
--- Optional fields of options: push, to apply new backends immediately rather than at the next poll;
--- on_sync, a function that gets the version of the backends that this worker serves, at least at
--- every poll.
+-- Optional fields of options: announcements, the address where the controller announces new
+-- backends, which are then applied before the next poll; on_sync, a function that gets the version
+-- of the backends that this worker serves, at least at every poll.
 function _M.init_worker(options)
   local on_sync = options and options.on_sync
   local function poll()
@@ -284,8 +269,8 @@ function _M.init_worker(options)
   run(ngx.timer.at, 0, sync_external_backends)
   run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, poll)
   run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, sync_external_backends)
-  if options and options.push and configuration.get_raw_backends_version then
-    run(ngx.timer.at, 0, function() follow_closely(poll) end)
+  if options and options.announcements then
+    announcements.follow(options.announcements, poll)
   end
 end
 

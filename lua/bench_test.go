@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestBench measures the cost of the Lua code inside nginx. It writes a table to the file that
@@ -79,6 +80,22 @@ location = /result { content_by_lua_block { ngx.print(ngx.shared.luaconfig:get("
 		t.Fatalf("sync: %d %s", got.status, got.body)
 	}
 	out.WriteString(got.body)
+	fmt.Fprintf(&out, "\nA worker without requests: CPU time per second, as the kernel's scheduler counts it\n\n")
+	announcements := socketForWorkers(t)
+	announcer := openAnnouncer(t, announcements)
+	for _, kind := range []struct {
+		name   string
+		config map[string]any
+	}{
+		{"polls only", nil},
+		{"polls, and hears announcements", map[string]any{"announcements": "unix:" + announcements}},
+	} {
+		idle := start(t, setup{Workers: 1, Config: kind.config})
+		if kind.config != nil {
+			idle.awaitListeners(announcer, 1)
+		}
+		fmt.Fprintf(&out, "%-36s%22v\n", kind.name, idleCPU(t, idle.accepting()[0].PID))
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +103,26 @@ location = /result { content_by_lua_block { ngx.print(ngx.shared.luaconfig:get("
 		t.Fatal(err)
 	}
 	fmt.Print(out.String())
+}
+
+// idleCPU returns the CPU time per second of a process, over 30 s.
+func idleCPU(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	used := func() time.Duration {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nanoseconds int64
+		if _, err := fmt.Sscan(string(text), &nanoseconds); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(nanoseconds)
+	}
+	const seconds = 30
+	before := used()
+	time.Sleep(seconds * time.Second)
+	return ((used() - before) / seconds).Round(time.Microsecond)
 }
 
 func md5Of(text string) string {

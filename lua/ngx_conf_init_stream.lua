@@ -18,3 +18,4 @@ tcp_udp_configuration.prohibited_localhost_port = config.listen_ports.status_por
 protected_ports.add(config.closed_ports or {})
 
 tcp_udp_balancer = require("tcp_udp_balancer")
+tcp_udp_balancer.announcements = config.announcements

@@ -6,7 +6,7 @@ local config = cfg.read(cfg.folder())
 
 lua_ingress.init_worker() -- first: it seeds the random numbers, which balancers use
 balancer.init_worker({
-  push = config.backends_sync == "push",
+  announcements = config.announcements,
   on_sync = worker_report and worker_report.note,
 })
 

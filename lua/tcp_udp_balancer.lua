@@ -3,6 +3,7 @@
 
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
+local announcements = require("announcements")
 local configuration = require("tcp_udp_configuration")
 local protected_ports = require("protected_ports")
 local round_robin = require("balancer.round_robin")
@@ -31,6 +32,7 @@ local IMPLEMENTATIONS = {
 
 protected_ports.add({ configuration.prohibited_localhost_port })
 
+-- Optional field: announcements, the address where the controller announces new backends.
 local _M = {}
 
 local balancers = {} -- by backend name
@@ -153,6 +155,9 @@ function _M.init_worker()
     if not ok then
       ngx.log(ngx.ERR, "error when setting up timer.every for sync_backends: ", err)
     end
+  end
+  if _M.announcements then
+    announcements.follow(_M.announcements, sync_backends)
   end
 end
 

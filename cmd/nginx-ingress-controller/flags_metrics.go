@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/socket"
 )
 
 // metricsFlags configure /metrics.
@@ -70,13 +69,9 @@ func (o *metricsFlags) listen(root string) (net.Listener, error) {
 	if !o.enable {
 		return nil, nil
 	}
-	path := (options.Options{Root: root}).Path(options.MetricsSocket)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("--enable-metrics: %w", err)
-	}
-	listener, err := metrics.Listen(path)
+	listener, err := socket.Listen((options.Options{Root: root}).Path(options.MetricsSocket))
 	if err != nil {
-		return nil, fmt.Errorf("--enable-metrics: %w", err)
+		return nil, fmt.Errorf("--enable-metrics: the socket for nginx's metrics: %w", err)
 	}
 	return listener, nil
 }

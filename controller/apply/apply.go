@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"windtunnel.dev/controller/announce"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/passthrough"
 	"windtunnel.dev/controller/plan"
@@ -29,6 +30,7 @@ type Target struct {
 	secret      string // see Options
 	retry       wait.Backoff
 	passthrough *passthrough.Proxy
+	announcer   *announce.Announcer
 	stderr      io.Writer
 	complain    func(Complaint)
 	ended       chan struct{}
@@ -54,7 +56,9 @@ type Options struct {
 	Secret string
 	// Passthrough is our own TLS listener; nil if nginx listens itself.
 	Passthrough *passthrough.Proxy
-	Stderr      io.Writer // receives nginx's standard error
+	// Announcer tells the workers of new backends; nil: they poll.
+	Announcer *announce.Announcer
+	Stderr    io.Writer // receives nginx's standard error
 	// Drained, if not nil, is called when the last old worker of a reload has ended. took counts
 	// from the signal of the reload.
 	Drained func(took time.Duration)
@@ -82,6 +86,7 @@ func New(o Options) *Target {
 		secret:      o.Secret,
 		retry:       o.Retry,
 		passthrough: o.Passthrough,
+		announcer:   o.Announcer,
 		stderr:      o.Stderr,
 		complain:    o.Complain,
 		ended:       make(chan struct{}),

@@ -17,6 +17,7 @@ const (
 // postBackends sends the delta if the step has one and nginx accepts it, and all backends
 // otherwise.
 func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Report) error {
+	defer t.announcer.Announce()
 	if step.Delta != nil && t.postDelta(ctx, step.Delta, report) {
 		return nil
 	}

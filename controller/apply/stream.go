@@ -15,6 +15,7 @@ const streamPath = "stream"
 // sendStream sends the endpoints of TCP and UDP services to nginx's stream block: one line of JSON,
 // after the secret if there is one. Lua answers only if it rejects the line.
 func (t *Target) sendStream(ctx context.Context, line []byte, report *Report) error {
+	defer t.announcer.Announce()
 	message := line
 	if t.secret != "" {
 		message = fmt.Appendf(nil, "Bearer %s %s", t.secret, line)

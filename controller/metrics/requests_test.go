@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/socket"
 )
 
 func record() Record {
@@ -103,10 +105,10 @@ func TestSeriesOfARemovedIngressAreRemoved(t *testing.T) {
 
 func TestSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
-	for range 2 { // the second time, a socket of an earlier start exists
+	for range 2 {
 		m := New(options)
 		m.WillServe(serving("web.example"))
-		listener, err := Listen(path)
+		listener, err := socket.Listen(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,13 +2,9 @@ package metrics
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 )
 
@@ -18,23 +14,6 @@ const (
 	batchSize    = 256 << 20 // bytes
 	batchTimeout = 10 * time.Second
 )
-
-// Listen opens the Unix socket to which nginx's workers send their records. Everyone may write to
-// it, because the workers run as another user.
-func Listen(path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the socket for nginx's metrics: %w", err)
-	}
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("the socket for nginx's metrics (its path may have at most 107 characters): %w", err)
-	}
-	if err := os.Chmod(path, 0o777); err != nil {
-		listener.Close()
-		return nil, fmt.Errorf("the socket for nginx's metrics: %w", err)
-	}
-	return listener, nil
-}
 
 // Receive counts what nginx sends until the listener is closed.
 func (m *Metrics) Receive(listener net.Listener, log *slog.Logger) {

@@ -56,7 +56,8 @@ type Options struct {
 	// ReportWorkers makes Lua report which configuration each worker serves, at
 	// /configuration/workers of the status server.
 	ReportWorkers bool
-	// BackendsPush makes workers apply backends immediately, instead of at the next poll.
+	// BackendsPush announces backends to workers, which apply them immediately instead of at the next
+	// poll.
 	BackendsPush bool
 	// BackendsDelta sends only the backends that changed.
 	BackendsDelta bool
@@ -87,6 +88,9 @@ func (o Options) MonitorMaxBatchSize() int { return cmp.Or(o.MonitorBatchSize, 1
 
 // MetricsSocket is the Unix socket to which nginx sends its request records; see Path.
 const MetricsSocket = "/tmp/nginx/prometheus-nginx.socket"
+
+// AnnouncementsSocket is the Unix socket of the controller where workers hear of changes; see Path.
+const AnnouncementsSocket = "/tmp/nginx/announcements.socket"
 
 // Ports are the TCP ports that nginx and the controller listen on.
 type Ports struct {

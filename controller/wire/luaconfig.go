@@ -29,7 +29,7 @@ type luaConfig struct {
 	// Not in ingress-nginx: these fields are present only if the features are turned on.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
-	BackendsSync  string `json:"backends_sync,omitempty"` // "push" or empty
+	Announcements string `json:"announcements,omitempty"` // where the controller announces changes
 	BackendsDelta bool   `json:"backends_delta,omitempty"`
 }
 
@@ -42,10 +42,6 @@ type luaPorts struct {
 // LuaConfig returns the content of lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(opts options.Options) ([]byte, error) {
 	c := opts.Config
-	backendsSync := ""
-	if opts.BackendsPush {
-		backendsSync = "push"
-	}
 	text, err := json.MarshalIndent(luaConfig{
 		EnableMetrics: opts.EnableMetrics,
 		ListenPorts: luaPorts{
@@ -66,7 +62,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		ProtectedPorts:          opts.Ports.Protected(),
 		ReportWorkers:           opts.ReportWorkers,
 		MetricsSocket:           metricsSocket(opts),
-		BackendsSync:            backendsSync,
+		Announcements:           announcements(opts),
 		BackendsDelta:           opts.BackendsDelta,
 	}, "", "  ")
 	if err != nil {
@@ -81,4 +77,12 @@ func metricsSocket(opts options.Options) string {
 		return "unix:" + path
 	}
 	return ""
+}
+
+// announcements returns where workers hear of changes, or "" if they only poll.
+func announcements(opts options.Options) string {
+	if !opts.BackendsPush {
+		return ""
+	}
+	return "unix:" + opts.Path(options.AnnouncementsSocket)
 }

@@ -1,0 +1,114 @@
+// Package announce tells nginx's workers at once that they were sent something new. It stands between
+// the controller, which has sent it, and our Lua code, whose workers each keep a connection. Its one
+// rule: an announcement carries no data and may be lost, because workers poll as well.
+package announce
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"windtunnel.dev/controller/socket"
+)
+
+// patience is how long a worker may leave an announcement unread once its socket is full. A worker
+// that takes longer is disconnected, and connects again.
+const patience = 100 * time.Millisecond
+
+// mostListeners is the number of connections from which on new ones are refused: more than workers of
+// many generations have. Everyone on the machine may connect.
+const mostListeners = 4096
+
+// Announcer announces changes to workers. A nil Announcer announces nothing.
+type Announcer struct {
+	listener net.Listener
+
+	mu        sync.Mutex
+	listeners map[net.Conn]bool // nil: closed
+}
+
+// Open listens on a Unix socket.
+func Open(path string) (*Announcer, error) {
+	listener, err := socket.Listen(path)
+	if err != nil {
+		return nil, fmt.Errorf("the socket for announcements to nginx's workers: %w", err)
+	}
+	a := &Announcer{listener: listener, listeners: map[net.Conn]bool{}}
+	go a.accept()
+	return a, nil
+}
+
+func (a *Announcer) accept() {
+	for {
+		connection, err := a.listener.Accept()
+		if err != nil {
+			return
+		}
+		if !a.add(connection) {
+			connection.Close()
+			continue
+		}
+		go func() {
+			// Workers send nothing: a read ends with the connection.
+			connection.Read(make([]byte, 1)) //nolint:errcheck // it ends in any case
+			a.remove(connection)
+		}()
+	}
+}
+
+func (a *Announcer) add(connection net.Conn) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listeners == nil || len(a.listeners) >= mostListeners {
+		return false
+	}
+	a.listeners[connection] = true
+	return true
+}
+
+func (a *Announcer) remove(connection net.Conn) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.listeners, connection)
+	connection.Close()
+}
+
+// Announce tells all workers that there is something new.
+func (a *Announcer) Announce() {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for connection := range a.listeners {
+		if err := connection.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+			continue
+		}
+		if _, err := connection.Write([]byte{'\n'}); err != nil {
+			connection.Close() // its reader removes it
+		}
+	}
+}
+
+// Listeners returns the number of workers that are connected.
+func (a *Announcer) Listeners() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.listeners)
+}
+
+// Close ends all connections, and removes the socket.
+func (a *Announcer) Close() error {
+	if a == nil {
+		return nil
+	}
+	err := a.listener.Close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for connection := range a.listeners {
+		connection.Close()
+	}
+	a.listeners = nil
+	return err
+}

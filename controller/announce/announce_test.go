@@ -1,0 +1,87 @@
+package announce
+
+import (
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// open returns an announcer with the connections of some workers.
+func open(t *testing.T, workers int) (*Announcer, []net.Conn) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "socket")
+	a, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	var all []net.Conn
+	for range workers {
+		connection, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { connection.Close() })
+		all = append(all, connection)
+	}
+	await(t, a, workers)
+	return a, all
+}
+
+func await(t *testing.T, a *Announcer, listeners int) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); a.Listeners() != listeners; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d listeners, want %d", a.Listeners(), listeners)
+		}
+	}
+}
+
+func TestAnnouncementsReachAllWorkers(t *testing.T) {
+	a, workers := open(t, 3)
+	for range 2 {
+		a.Announce()
+		for i, worker := range workers {
+			if _, err := io.ReadFull(worker, make([]byte, 1)); err != nil {
+				t.Fatalf("worker %d: %v", i, err)
+			}
+		}
+	}
+	workers[1].Close()
+	await(t, a, 2)
+	a.Announce()
+	if _, err := io.ReadFull(workers[2], make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWorkerThatDoesNotReadIsDisconnected(t *testing.T) {
+	a, _ := open(t, 1)
+	for a.Listeners() == 1 {
+		a.Announce()
+	}
+}
+
+func TestClose(t *testing.T) {
+	a, workers := open(t, 1)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := workers[0].Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("%d, %v: the connection of a worker is open", n, err)
+	}
+	a.Announce()
+	if _, err := net.Dial("unix", a.listener.Addr().String()); err == nil {
+		t.Error("the socket accepts connections")
+	}
+}
+
+func TestNoAnnouncer(t *testing.T) {
+	var none *Announcer
+	none.Announce()
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+}
