@@ -47,8 +47,10 @@ type Config struct {
 	// NginxDebug sets nginx's log level to debug, unless error-log-level is set.
 	NginxDebug bool
 
-	SyncRate float64      // maximum number of syncs per second
-	Retry    wait.Backoff // for POSTs to nginx
+	SyncRate float64 // maximum number of syncs per second that reload nginx
+	// DynamicSyncRate is the maximum number of all syncs per second; 0: SyncRate.
+	DynamicSyncRate float64
+	Retry           wait.Backoff // for POSTs to nginx
 
 	Health  net.Listener // for health checks and /metrics; Run closes it
 	Metrics *metrics.Metrics

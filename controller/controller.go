@@ -5,6 +5,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type controller struct {
 	store    *watch.Store
 	queue    *watch.Queue
 	limit    *rate.Limiter
+	reloads  *reloadLimit
 	chains   *chain.Completer // nil: certificates are served as they are
 	input    input
 	compiler compile.Compiler
@@ -119,10 +121,12 @@ func assemble(config Config, in compile.Input, events record.EventRecorder, anno
 	if err != nil {
 		return nil, err
 	}
+	syncs := cmp.Or(config.DynamicSyncRate, config.SyncRate)
 	c := &controller{
-		Config: config,
-		reads:  new(modelInputs),
-		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
+		Config:  config,
+		reads:   new(modelInputs),
+		limit:   rate.NewLimiter(rate.Limit(syncs), 1),
+		reloads: newReloadLimit(config.SyncRate, syncs),
 		observer: observe.Observer{
 			Log: config.Log, Events: events, Metrics: config.Metrics,
 			Pod: config.Pod, ConfigMap: config.ConfigMap, ServedMetrics: config.Options.EnableMetrics,

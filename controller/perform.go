@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// diff returns the steps from nginx's running state to next. With enable-serial-reloads it holds
-// back a reload while old workers of the previous one are left, but not the steps without a reload.
+// diff returns the steps from nginx's running state to next. If a reload must wait, it is held back,
+// but not the steps without a reload.
 func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
 	running := c.target.Running()
 	steps = plan.Diff(running, next)
@@ -23,19 +23,32 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 		return steps, false
 	}
 	c.logDiff(running.Conf, next.Conf)
+	if !c.reloadMustWait(opts) {
+		return steps, false
+	}
+	rest, err := plan.Hold(running, next)
+	if err != nil {
+		c.Log.Error("steps without a reload wait, too", "error", err.Error())
+		return nil, true
+	}
+	return plan.Diff(running, rest), true
+}
+
+// reloadMustWait reports whether a reload must wait: with enable-serial-reloads, while old workers of
+// the previous one are left, and with a limit of reloads, until it permits one. Then a sync follows.
+func (c *controller) reloadMustWait(opts options.Options) bool {
 	// Set before the check, so that workers that end in between are noticed.
 	c.held.Store(opts.Config.EnableSerialReloads)
 	if opts.Config.EnableSerialReloads && c.target.Draining() {
 		c.Log.Info("a reload waits until the old workers of the previous one have ended")
-		held, err := plan.Hold(running, next)
-		if err != nil {
-			c.Log.Error("steps without a reload wait, too", "error", err.Error())
-			return nil, true
-		}
-		return plan.Diff(running, held), true
+		return true
 	}
 	c.held.Store(false)
-	return steps, false
+	ok, first := c.reloads.take(func() { c.queue.Force("reload-limit") })
+	if first {
+		c.Log.Info("a reload waits for --sync-rate-limit")
+	}
+	return !ok
 }
 
 // apply performs the steps to next. If nginx rejects them or must not be reloaded now, it still

@@ -25,6 +25,7 @@ func (c *controller) sync(ctx context.Context) error {
 	if c.limit.Wait(ctx) != nil {
 		return nil //nolint:nilerr // a shutdown is not a failure of the sync
 	}
+	c.reloads.begin()
 	now := c.look(ctx)
 	c.readFiles(ctx, now.cluster)
 	c.quarantine.Follow(now.cluster, c.settings(), time.Now())

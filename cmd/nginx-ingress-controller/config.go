@@ -89,6 +89,7 @@ func (f *flags) fixed(log *slog.Logger, stderr io.Writer) controller.Config {
 		CompleteChains:    f.tls.completeChains,
 		NginxDebug:        klog.V(5).Enabled(), // as in ingress-nginx
 		SyncRate:          f.syncRate,
+		DynamicSyncRate:   f.dynamicSyncRate,
 		Retry:             apply.Retry(f.retries),
 		Status:            f.status.options(log),
 		ShutdownGrace:     seconds(f.shutdownGrace),

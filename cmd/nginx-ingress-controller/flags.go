@@ -45,6 +45,7 @@ type flags struct {
 	healthHost        string
 	healthPath        string
 	syncRate          float64
+	dynamicSyncRate   float64
 	retries           int
 	shutdownGrace     int
 	postShutdownGrace int
@@ -129,6 +130,7 @@ func (f *flags) addNginx() {
 
 func (f *flags) addOurs() {
 	s := f.set
+	s.Float64Var(&f.dynamicSyncRate, "dynamic-sync-rate-limit", 0, "maximum number of syncs per second, if not every one reloads nginx; reloads keep the limit of --sync-rate-limit; 0: --sync-rate-limit")
 	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "send endpoints to nginx without a reload; false: render them into nginx.conf")
 	s.StringVar(&f.root, "nginx-root", "", "directory in which to create /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx")
 	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")
@@ -148,6 +150,9 @@ var takenPaths = []string{"/metrics", "/configuration", "/is-dynamic-lb-initiali
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
 		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
+	}
+	if f.dynamicSyncRate != 0 && f.dynamicSyncRate < f.syncRate {
+		return fmt.Errorf("--dynamic-sync-rate-limit %v: must not be less than --sync-rate-limit %v; 0 is the same as that", f.dynamicSyncRate, f.syncRate)
 	}
 	if f.backendsSync != "poll" && f.backendsSync != "push" {
 		return fmt.Errorf("--backends-sync %q: must be poll or push", f.backendsSync)

@@ -110,6 +110,7 @@ clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 		"unknown flag":         {args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},
 		"bad number":           {args: []string{"--http-port=x"}, want: "--http-port"},
 		"bad name":             {args: []string{"--configmap=controller"}, want: `"controller" is not of the form namespace/name`},
+		"bad dynamic rate":     {args: []string{"--dynamic-sync-rate-limit=0.1"}, want: "--dynamic-sync-rate-limit 0.1: must not be less than --sync-rate-limit 0.3"},
 		"bad rate":             {args: []string{"--sync-rate-limit=0"}, want: "--sync-rate-limit 0: must be greater than 0"},
 		"bad log format":       {args: []string{"--log-format=xml"}, want: `--log-format "xml": must be text or json`},
 		"bad health path":      {args: []string{"--health-check-path=/metrics"}, want: "--health-check-path"},

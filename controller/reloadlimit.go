@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// reloadLimit limits reloads, while syncs without a reload may be more frequent. A nil reloadLimit
+// limits nothing.
+type reloadLimit struct {
+	limiter *rate.Limiter
+	taken   bool      // this sync may reload, as often as it must
+	due     time.Time // when the next sync is requested
+}
+
+// newReloadLimit returns the limit of reloads per second, or nil if syncs have the same limit.
+func newReloadLimit(reloads, syncs float64) *reloadLimit {
+	if syncs == reloads {
+		return nil
+	}
+	return &reloadLimit{limiter: rate.NewLimiter(rate.Limit(reloads), 1)}
+}
+
+// begin begins a sync.
+func (l *reloadLimit) begin() {
+	if l != nil {
+		l.taken = false
+	}
+}
+
+// take reports whether this sync may reload nginx. If not, it calls again at the time when a sync may;
+// first says that no earlier sync has requested that.
+func (l *reloadLimit) take(again func()) (ok, first bool) {
+	if l == nil || l.taken {
+		return true, false
+	}
+	now := time.Now()
+	reserved := l.limiter.ReserveN(now, 1)
+	wait := reserved.DelayFrom(now)
+	if wait == 0 {
+		l.taken = true
+		return true, false
+	}
+	reserved.CancelAt(now)
+	if now.Before(l.due) {
+		return false, false
+	}
+	l.due = now.Add(wait)
+	time.AfterFunc(wait, again)
+	return false, true
+}
