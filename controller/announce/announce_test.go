@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"errors"
 	"io"
 	"net"
 	"path/filepath"
@@ -69,7 +70,7 @@ func TestClose(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := workers[0].Read(make([]byte, 1)); err != io.EOF {
+	if n, err := workers[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("%d, %v: the connection of a worker is open", n, err)
 	}
 	a.Announce()
