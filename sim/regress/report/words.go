@@ -87,7 +87,7 @@ func costHeadline(all []speed.Figure) string {
 // counts says how many clusters are the same.
 func counts(c regress.Clusters) string {
 	if c.All == 0 {
-		return "no cluster rendered"
+		return "0 clusters rendered"
 	}
 	parts := []string{fmt.Sprintf("%s: %d byte-equal", plural.Of(c.All, "cluster"), c.Identical)}
 	for _, more := range []struct {
