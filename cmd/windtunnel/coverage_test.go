@@ -37,6 +37,7 @@ var unseen = map[string]string{
 	"flag/disable-sync-events":     "Events",
 	"flag/dynamic-configuration":   "only the bundled controller has it",
 	"flag/dynamic-configuration-*": "it says how often a failed update is repeated",
+	"flag/dynamic-sync-*":          "only the bundled controller has it",
 	"flag/election-*":              "the status of ingresses",
 	"flag/enable-metrics":          "metrics",
 	"flag/exclude-socket-metrics":  "metrics",
