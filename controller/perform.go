@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
@@ -61,7 +62,7 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 		report, err = c.target.Do(ctx, steps)
 	}
 	rejected := errors.As(err, new(*apply.Rejection))
-	if frozen == nil && !rejected || len(running.Conf) == 0 {
+	if frozen == nil && !rejected || running.Conf.Len() == 0 {
 		return report, err
 	}
 	rest, holdErr := plan.Hold(running, next)
@@ -74,11 +75,11 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 }
 
 // logDiff logs the changes of nginx.conf at verbosity 2, like ingress-nginx.
-func (c *controller) logDiff(running, next []byte) {
-	if len(running) == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
+func (c *controller) logDiff(running, next conf.Text) {
+	if running.Len() == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running, "next", next)))
+	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running.Bytes(), "next", next.Bytes())))
 }
 
 // oldWorkersGone is called when the last old worker of a reload has ended.

@@ -35,11 +35,11 @@ func (o *Offline) Serve(ctx context.Context, cluster snapshot.Snapshot) error {
 // Reload reloads nginx with the same configuration, which gets a comment so that it differs.
 func (o *Offline) Reload(ctx context.Context) (Reloading, error) {
 	running := o.target.Running()
-	if len(running.Conf) == 0 {
+	if running.Conf.Len() == 0 {
 		return Reloading{}, errors.New("nginx is not running")
 	}
 	next := running
-	next.Conf = append(append([]byte{}, running.Conf...), "#\n"...)
+	next.Conf = running.Conf.Append([]byte("#\n"))
 	report, err := o.target.Do(ctx, plan.Diff(running, next))
 	if err != nil {
 		return Reloading{}, err

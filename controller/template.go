@@ -68,7 +68,7 @@ func (c *controller) testTemplate(ctx context.Context) error {
 		}
 	}
 	kept := layout(c.Config).Conf() + ".next"
-	if err := apply.Write(kept, rejection.Conf); err != nil {
+	if err := apply.WriteText(kept, rejection.Conf); err != nil {
 		return err
 	}
 	words := strings.ReplaceAll(inTemplate(input.Template, rejection).Error(), rejection.File, kept)

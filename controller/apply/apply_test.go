@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/wire"
 	"windtunnel.dev/internal/nginxtest"
@@ -67,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) state(answer, backends string) plan.State {
 	root := f.layout.Root
 	return plan.State{
-		Conf: fmt.Appendf(nil, `daemon off;
+		Conf: conf.Whole(fmt.Appendf(nil, `daemon off;
 worker_processes 2;
 pid %[1]s/tmp/nginx/nginx.pid;
 error_log %[1]s/var/log/nginx/error.log;
@@ -84,7 +85,7 @@ http {
 		return 200 %[3]s;
 	}
 }
-`, root, f.port, answer),
+`, root, f.port, answer)),
 		LuaConfig: []byte(`{"answer": "` + answer + `"}`),
 		Backends:  list(backends),
 	}
@@ -149,7 +150,7 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 		t.Fatalf("a rejected POST: %+v, %v", report, err)
 	}
 	f.wantAnswer("two")
-	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends.Body()) != "[1]" {
+	if running := f.target.Running(); !running.Conf.Equal(next.Conf) || string(running.Backends.Body()) != "[1]" {
 		t.Errorf("the running state differs from nginx's: backends %s", running.Backends.Body())
 	}
 
@@ -188,7 +189,7 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 	good := f.state("one", "[]")
 	f.must(f.reach(good))
 	bad := f.state("two", "[2]")
-	bad.Conf = append(bad.Conf, "nonsense;\n"...)
+	bad.Conf = bad.Conf.Append([]byte("nonsense;\n"))
 
 	report, err := f.reach(bad)
 	candidate := f.layout.Conf() + ".next"
@@ -199,9 +200,9 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 		t.Errorf("report: %+v", report)
 	}
 	f.wantAnswer("one")
-	f.wantFile(f.layout.Conf(), good.Conf)
+	f.wantFile(f.layout.Conf(), good.Conf.Bytes())
 	f.wantFile(f.layout.LuaConfig(), good.LuaConfig)
-	f.wantFile(candidate, bad.Conf)
+	f.wantFile(candidate, bad.Conf.Bytes())
 
 	f.must(f.reach(f.state("three", "[]")))
 	f.wantAnswer("three")
@@ -212,7 +213,7 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 
 func TestInvalidFirstConfiguration(t *testing.T) {
 	f := newFixture(t)
-	if _, err := f.reach(plan.State{Conf: []byte("nonsense;\n"), LuaConfig: []byte("{}")}); err == nil {
+	if _, err := f.reach(plan.State{Conf: conf.Whole([]byte("nonsense;\n")), LuaConfig: []byte("{}")}); err == nil {
 		t.Fatal("no error")
 	}
 	f.must(f.reach(f.state("one", "[]")))

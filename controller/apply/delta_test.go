@@ -75,7 +75,7 @@ func TestDeltasAreSentAndAllBackendsIfNginxRefusesADelta(t *testing.T) {
 	}
 	f.awaitServing()
 	next := f.deltaState(50, 7)
-	next.Conf = append(next.Conf, "# another configuration\n"...)
+	next.Conf = next.Conf.Append([]byte("# another configuration\n"))
 	f.wantPosts(f.reach(next), deltaPath)
 	f.awaitServing()
 	want := string(next.Backends.Body())

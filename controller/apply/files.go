@@ -1,10 +1,13 @@
 package apply
 
 import (
+	"bufio"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"windtunnel.dev/controller/conf"
 )
 
 // Layout returns the paths of nginx's files: those of ingress-nginx's image, below a root
@@ -65,16 +68,23 @@ func Copy(dir string, tree fs.FS) error {
 
 // Write replaces a file atomically: a reader sees the old content or the new content, never a part,
 // even if the machine stops in between.
-func Write(path string, content []byte) error { return write(path, content, 0o644, ourselves) }
+func Write(path string, content []byte) error {
+	return WriteText(path, conf.Whole(content))
+}
+
+// WriteText is like Write.
+func WriteText(path string, text conf.Text) error { return write(path, text, 0o644, ourselves) }
 
 // WriteSecret is like Write, but only our own user may read the file. nginx's master runs as this
 // user, too.
-func WriteSecret(path string, content []byte) error { return write(path, content, 0o600, ourselves) }
+func WriteSecret(path string, content []byte) error {
+	return write(path, conf.Whole(content), 0o600, ourselves)
+}
 
 // ourselves is the owner of files that we create: they need no chown.
 const ourselves = -1
 
-func write(path string, content []byte, mode fs.FileMode, owner int) (err error) {
+func write(path string, text conf.Text, mode fs.FileMode, owner int) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -85,7 +95,11 @@ func write(path string, content []byte, mode fs.FileMode, owner int) (err error)
 			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
-	_, err = file.Write(content)
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	_, err = text.WriteTo(buffered)
+	if err == nil {
+		err = buffered.Flush()
+	}
 	if err == nil {
 		err = file.Chmod(mode)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/internal/nginxtest"
 )
@@ -25,8 +26,8 @@ func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 
 	gate := newGate(t)
 	next := f.state("two", "", "[]")
-	next.Conf = []byte(strings.Replace(string(next.Conf), "init_worker_by_lua_file", fmt.Sprintf(
-		`init_worker_by_lua_block { if ngx.worker.id() == 1 then io.open("%s"):close() end } #`, gate.path), 1))
+	next.Conf = conf.Whole([]byte(strings.Replace(next.Conf.String(), "init_worker_by_lua_file", fmt.Sprintf(
+		`init_worker_by_lua_block { if ngx.worker.id() == 1 then io.open("%s"):close() end } #`, gate.path), 1)))
 	var opened atomic.Bool
 	seen := make(chan bool, 1)
 	go func() {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 )
 
@@ -31,15 +32,15 @@ func (t *Target) writeSecretFiles(next plan.State) error {
 
 // writeSecret writes a file that only its reader may read: the workers for password files, which
 // they read at every request, and the master for all others.
-func (t *Target) writeSecret(path string, content, conf []byte) error {
+func (t *Target) writeSecret(path string, content []byte, text conf.Text) error {
 	if filepath.Dir(path) != t.layout.Passwords() {
 		return WriteSecret(path, content)
 	}
-	owner, err := t.workersUID(conf)
+	owner, err := t.workersUID(text)
 	if err != nil {
 		return fmt.Errorf("writing %s for nginx's workers: %w", path, err)
 	}
-	return write(path, content, 0o600, owner)
+	return write(path, conf.Whole(content), 0o600, owner)
 }
 
 // discard removes the files of one state that the other does not have.
@@ -78,12 +79,12 @@ var userDirective = regexp.MustCompile(`(?m)^user\s+([^\s;]+)`)
 
 // workersUID returns the user ID of nginx's workers. If the master does not run as root, they run
 // as its user.
-func (t *Target) workersUID(conf []byte) (int, error) {
+func (t *Target) workersUID(text conf.Text) (int, error) {
 	if os.Geteuid() != 0 {
 		return ourselves, nil
 	}
 	name := t.nginx.User()
-	if directive := userDirective.FindSubmatch(conf); directive != nil {
+	if directive := text.Find(userDirective); directive != nil {
 		name = string(directive[1])
 	}
 	worker, err := user.Lookup(name)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 )
 
@@ -45,7 +46,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	// A state that nginx rejects leaves the files as they were.
 	c := f.layout.path("/etc/ingress-controller/ssl/c.pem")
 	bad := with("two", map[string][]byte{a: []byte("3"), c: []byte("c")})
-	bad.Conf = append(bad.Conf, "nonsense;\n"...)
+	bad.Conf = bad.Conf.Append([]byte("nonsense;\n"))
 	if _, err := f.reach(bad); err == nil {
 		t.Fatal("no error")
 	}
@@ -66,8 +67,8 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 	}
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
-	for conf, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
-		if err := f.target.writeSecretFiles(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
+	for text, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
+		if err := f.target.writeSecretFiles(plan.State{Conf: conf.Whole([]byte("daemon off;\n" + text)), Files: map[string][]byte{path: []byte(name)}}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -82,7 +83,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 			t.Errorf("owner %s, mode %v, want %s (%s) alone", uid, info.Mode(), worker.Uid, name)
 		}
 	}
-	err := f.target.writeSecretFiles(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
+	err := f.target.writeSecretFiles(plan.State{Conf: conf.Whole([]byte("user no-such-user;\n")), Files: map[string][]byte{path: []byte("x")}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-user") {
 		t.Errorf("an unknown user: %v", err)
 	}

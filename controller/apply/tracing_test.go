@@ -25,7 +25,7 @@ func TestTracersFilesFollowTheState(t *testing.T) {
 	// A state that nginx rejects leaves the files as they were.
 	next := map[string][]byte{changed: []byte("2"), fresh: []byte("new")}
 	bad := with("two", next)
-	bad.Conf = append(bad.Conf, "nonsense;\n"...)
+	bad.Conf = bad.Conf.Append([]byte("nonsense;\n"))
 	if _, err := f.reach(bad); err == nil {
 		t.Fatal("no error")
 	}

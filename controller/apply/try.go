@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 )
 
@@ -15,8 +16,8 @@ import (
 // message.
 type Rejection struct {
 	cause error
-	File  string // the rejected configuration
-	Conf  []byte // its content
+	File  string    // the rejected configuration
+	Conf  conf.Text // its content
 }
 
 // lineNumber matches the line number at the end of nginx's messages.
@@ -37,7 +38,7 @@ func (r *Rejection) Number() int {
 // none.
 func (r *Rejection) Line() string {
 	number := r.Number()
-	lines := bytes.Split(r.Conf, []byte("\n"))
+	lines := bytes.Split(r.Conf.Bytes(), []byte("\n"))
 	if number < 1 || number > len(lines) {
 		return ""
 	}
@@ -65,7 +66,7 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 
 // test writes a state and runs nginx -t on it. A test that ctx interrupts is not a rejection.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
-	if err := Write(candidate, next.Conf); err != nil {
+	if err := WriteText(candidate, next.Conf); err != nil {
 		return err
 	}
 	if err := t.writeBeside(next); err != nil {

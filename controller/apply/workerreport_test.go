@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/internal/nginxtest"
@@ -59,7 +60,7 @@ func (f *withLua) state(comment, more, backends string) plan.State {
 		fmt.Fprintf(&loads, "load_module %s;\n", module)
 	}
 	return plan.State{
-		Conf: fmt.Appendf(nil, `# %[5]s
+		Conf: conf.Whole(fmt.Appendf(nil, `# %[5]s
 daemon off;
 worker_processes 2;
 pid %[1]s/tmp/nginx/nginx.pid;
@@ -93,7 +94,7 @@ http {
 		}
 	}
 }
-`, f.layout.Root, f.status, loads.String(), f.dict, comment),
+`, f.layout.Root, f.status, loads.String(), f.dict, comment)),
 		LuaConfig: fmt.Appendf(nil, `{"listen_ports": {"status_port": "%d"}%s}`, f.status, more),
 		Backends:  list(backends),
 	}

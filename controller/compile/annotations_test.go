@@ -103,7 +103,7 @@ func TestNginxAcceptsLongNamesAndFastCGIPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(state.Conf), "fastcgi_set_header") || strings.Count(string(state.Conf), "auth_basic_user_file") < 2 {
+	if strings.Contains(state.Conf.String(), "fastcgi_set_header") || strings.Count(state.Conf.String(), "auth_basic_user_file") < 2 {
 		t.Errorf("no passwords, or a directive that nginx does not have, in\n%s", state.Conf)
 	}
 	testConf(t, cluster, opts)
@@ -169,7 +169,7 @@ func TestHostOfAuthenticationService(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(state.Conf), `proxy_set_header Host "auth.example";`) || strings.Contains(string(state.Conf), `"auth.example:8080";`) {
+		if !strings.Contains(state.Conf.String(), `proxy_set_header Host "auth.example";`) || strings.Contains(state.Conf.String(), `"auth.example:8080";`) {
 			t.Errorf("%+v: no such Host in\n%s", test, state.Conf)
 		}
 	}

@@ -81,7 +81,7 @@ func TestConfigMapOverridesFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if conf := string(compiled.State.Conf); !strings.Contains(conf, "keepalive_timeout 7s;") || !strings.Contains(conf, `server_name "shop.example";`) {
+	if conf := compiled.State.Conf.String(); !strings.Contains(conf, "keepalive_timeout 7s;") || !strings.Contains(conf, `server_name "shop.example";`) {
 		t.Errorf("nginx.conf lacks keep-alive or the host:\n%s", conf)
 	}
 	if got := texts(compiled.Findings); !strings.HasPrefix(got, `ConfigMap ingress-nginx/controller: keep-aliv: "8":`) {
@@ -128,7 +128,7 @@ func TestFailingTemplateKeepsFirstHalf(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "my.tmpl:1:") {
 		t.Errorf("error %v, want one with the template's line", err)
 	}
-	if len(compiled.Model.Servers) != 2 || len(compiled.Findings) == 0 || compiled.State.Conf != nil {
+	if len(compiled.Model.Servers) != 2 || len(compiled.Findings) == 0 || compiled.State.Conf.Len() > 0 {
 		t.Errorf("servers %d, findings %q, nginx.conf %q", len(compiled.Model.Servers), texts(compiled.Findings), compiled.State.Conf)
 	}
 }

@@ -1,7 +1,6 @@
 package compile_test
 
 import (
-	"bytes"
 	"fmt"
 	"log"
 
@@ -64,7 +63,7 @@ func ExampleCompile() {
 	for _, server := range compiled.Model.Servers {
 		fmt.Println("server", server.Hostname)
 	}
-	fmt.Println("default applies:", bytes.Contains(compiled.State.Conf, []byte("keepalive_timeout 75s;")))
+	fmt.Println("default applies:", compiled.State.Conf.Contains([]byte("keepalive_timeout 75s;")))
 	// Output:
 	// ConfigMap ingress-nginx/controller: keep-alive: "forever": want a whole number; using 75
 	// server _

@@ -64,7 +64,7 @@ func install(t *testing.T, opts options.Options, state plan.State) {
 		}
 	}
 	files := maps.Clone(state.Files)
-	files[opts.Path("/etc/nginx/nginx.conf")] = state.Conf
+	files[opts.Path("/etc/nginx/nginx.conf")] = state.Conf.Bytes()
 	files[filepath.Join(opts.Path("/etc/nginx/lua"), "cfg.json")] = state.LuaConfig
 	for file, text := range files {
 		if err := os.WriteFile(file, text, 0o600); err != nil {

@@ -57,7 +57,7 @@ func TestOutlinesOfModelRules(t *testing.T) {
 	for _, file := range rule.Files(t, "../model/testdata") {
 		r := ruleTest{T: t, File: file}
 		compiled, opts := r.compile(file.Cluster(t), "options.yaml")
-		outlines.Files = append(outlines.Files, txtar.File{Name: file.Name(), Data: []byte(outline(compiled.State.Conf) + "\n")})
+		outlines.Files = append(outlines.Files, txtar.File{Name: file.Name(), Data: []byte(outline(compiled.State.Conf.Bytes()) + "\n")})
 		t.Run(file.Name()+" nginx -t", func(t *testing.T) {
 			t.Parallel()
 			testConf(t, file.Cluster(t), opts)
@@ -110,11 +110,11 @@ func (r *ruleTest) moment(source snapshot.Source, opts, when string) plan.State 
 	if when == "" {
 		r.write("model", rule.Summary(compiled.Model))
 		if bytes.Contains(r.Comment, []byte("in full")) {
-			r.write("nginx.conf", string(compiled.State.Conf))
+			r.write("nginx.conf", compiled.State.Conf.String())
 			r.write("cfg.json", string(compiled.State.LuaConfig))
 			r.write("backends.json", string(compiled.State.Backends.Body()))
 		} else {
-			r.write("nginx.conf in outline", outline(compiled.State.Conf))
+			r.write("nginx.conf in outline", outline(compiled.State.Conf.Bytes()))
 		}
 	}
 	r.Run(when+"nginx -t", func(t *testing.T) { testConf(t, source, used) })

@@ -131,7 +131,7 @@ func TestTemplateDataOfForks(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := strings.TrimSpace(string(compiled.State.Conf)); got != want {
+		if got := strings.TrimSpace(compiled.State.Conf.String()); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 		for _, file := range strings.Fields(want) {

@@ -1,7 +1,6 @@
 package compile_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -152,7 +151,7 @@ func TestReasonsAreLimited(t *testing.T) {
 			t.Errorf("%s has %d reasons, want 20 and the number of others", step.Kind, len(step.Why))
 		}
 	}
-	if bytes.Equal(running.Conf, next.Conf) {
+	if running.Conf.Equal(next.Conf) {
 		t.Error("two different clusters give the same nginx.conf")
 	}
 }

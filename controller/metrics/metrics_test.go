@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"windtunnel.dev/controller/conf"
 )
 
 func scrape(m *Metrics) string {
@@ -53,7 +55,7 @@ func TestReloads(t *testing.T) {
 	m := New(options)
 	want(t, m, "success{"+common+"} 0", "errors{"+common+"} 0", "config_last_reload_successful{"+common+"} 0",
 		`build_info{build="abc",`+common+`,release="v1",repository="windtunnel.dev"} 1`)
-	m.Loaded([]byte("a"), time.Unix(1700000000, 0))
+	m.Loaded(conf.Whole([]byte("a")), time.Unix(1700000000, 0))
 	want(t, m, "success{"+common+"} 1", "config_last_reload_successful{"+common+"} 1",
 		"config_last_reload_successful_timestamp_seconds{"+common+"} 1.7e+09", "config_hash{"+common+"} 3.82600222e+09")
 	m.LoadFailed()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"windtunnel.dev/controller/conf"
 )
 
 // theirs lists all metrics of ingress-nginx with their types and labels, without the prefix of the
@@ -76,7 +78,7 @@ func TestNamesTypesAndLabels(t *testing.T) {
 	request := record()
 	request.ConnectTime = 1
 	m.Requests([]Record{request})
-	m.Loaded(nil, time.Unix(0, 0))
+	m.Loaded(conf.Text{}, time.Unix(0, 0))
 	m.Phase(Test, 1)
 	m.Complained()
 	m.Leader(true)

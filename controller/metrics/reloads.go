@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"windtunnel.dev/controller/conf"
 )
 
 // reloads are the metrics of starts and reloads.
@@ -37,9 +39,9 @@ func (r *reloads) all() []prometheus.Collector {
 }
 
 // Loaded counts a configuration that nginx has loaded at its start or by a reload.
-func (r *reloads) Loaded(conf []byte, at time.Time) {
-	hash := fnv.New32a() // 32 bits, which a float64 holds exactly
-	hash.Write(conf)     // never fails
+func (r *reloads) Loaded(text conf.Text, at time.Time) {
+	hash := fnv.New32a()      // 32 bits, which a float64 holds exactly
+	_, _ = text.WriteTo(hash) // never fails
 	r.hash.Set(float64(hash.Sum32()))
 	r.loaded.Set(1)
 	r.loadedAt.Set(float64(at.UnixNano()) / 1e9)

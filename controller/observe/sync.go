@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/plan"
 )
@@ -20,7 +21,7 @@ type Sync struct {
 	Report apply.Report
 	Err    error
 	// Running is the nginx.conf that nginx runs on now.
-	Running []byte
+	Running conf.Text
 
 	Partial bool // objects are in quarantine
 	Held    bool // the steps that need a reload wait for a later sync

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/wire"
 )
 
@@ -19,15 +20,16 @@ const (
 // losesDict reports whether a reload empties a shared dictionary. nginx keeps its content only if
 // its size stays the same.
 func losesDict(name string, running, next State) bool {
-	if bytes.Equal(running.Conf, next.Conf) {
-		return false
-	}
-	return !bytes.Equal(dictLine(name, running.Conf), dictLine(name, next.Conf))
+	before, after := conf.Differing(running.Conf, next.Conf)
+	return !bytes.Equal(dictLine(name, before), dictLine(name, after))
 }
 
-func dictLine(name string, conf []byte) []byte {
+func dictLine(name string, text conf.Text) []byte {
 	start := []byte("lua_shared_dict " + name + " ")
-	for line := range bytes.SplitSeq(conf, []byte("\n")) {
+	if !text.Contains(start) {
+		return nil
+	}
+	for line := range bytes.SplitSeq(text.Bytes(), []byte("\n")) {
 		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) {
 			return line
 		}

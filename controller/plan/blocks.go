@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"windtunnel.dev/controller/conf"
 )
 
 // block identifies a block of nginx.conf: a server, a location, and the innermost block if that is
@@ -30,13 +32,14 @@ type lines struct {
 
 // split groups the lines of nginx.conf by block. It relies on the layout that both render and
 // ingress-nginx use: blocks open and close at the end of a line, and server_name precedes the
-// locations. TCP and UDP servers have no name and are identified by their port.
-func split(conf []byte) lines {
+// locations. TCP and UDP servers have no name and are identified by their port. The text may lack
+// the http block around its servers.
+func split(text conf.Text) lines {
 	l := lines{at: make(map[block][]string)}
 	var around []string // the open blocks, outermost first
 	server := ""
 	l.add(block{}, "")
-	for line := range strings.Lines(string(conf)) { // substrings, not copies
+	for line := range strings.Lines(text.String()) { // substrings, not copies
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/wire"
 )
@@ -22,7 +23,7 @@ func many(port int) wire.List {
 }
 
 func deltas(port int) plan.State {
-	return plan.State{Conf: []byte("conf"), Backends: many(port), AcceptsDeltas: true}
+	return plan.State{Conf: conf.Whole([]byte("conf")), Backends: many(port), AcceptsDeltas: true}
 }
 
 // post returns the only step from one state to the next.
@@ -50,7 +51,7 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 		t.Error("a delta for Lua that does not accept deltas")
 	}
 	resized := deltas(2)
-	resized.Conf = []byte("lua_shared_dict configuration_data 30M;")
+	resized.Conf = conf.Whole([]byte("lua_shared_dict configuration_data 30M;"))
 	steps := plan.Diff(deltas(1), resized)
 	if len(steps) != 2 || steps[1].Delta != nil {
 		t.Errorf("a new dictionary: %+v", steps)

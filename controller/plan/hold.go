@@ -11,7 +11,7 @@ import (
 // sameAtStart reports whether both states are equal in everything that nginx reads when it starts
 // or reloads.
 func sameAtStart(a, b State) bool {
-	return bytes.Equal(a.Conf, b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
+	return a.Conf.Equal(b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
 }
 
 // withStartOf returns a copy of the state in which everything that nginx reads when it starts comes
@@ -36,7 +36,7 @@ func Hold(running, next State) (State, error) {
 func (s State) With(files map[string]string) State {
 	s.Foreign = nil
 	for path, stamp := range files {
-		if bytes.Contains(s.Conf, []byte(path)) {
+		if s.Conf.Contains([]byte(path)) {
 			if s.Foreign == nil {
 				s.Foreign = make(map[string]string)
 			}

@@ -21,6 +21,7 @@ type Memo struct {
 	model    *model.Model // nil before the first state
 	input    render.Input
 	state    State
+	rendered render.Memo
 	backends wire.Memo
 }
 
@@ -30,7 +31,7 @@ func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
 	if !memo.holds(m, in) {
 		memo.model = nil
 		var err error
-		if state, err = static(m, in); err != nil {
+		if state, err = memo.static(m, in); err != nil {
 			return State{}, err
 		}
 	}
@@ -49,8 +50,8 @@ func (memo *Memo) holds(m *model.Model, in render.Input) bool {
 }
 
 // static returns everything in the state that does not depend on the endpoints of backends.
-func static(m *model.Model, in render.Input) (State, error) {
-	conf, err := render.Render(m, in)
+func (memo *Memo) static(m *model.Model, in render.Input) (State, error) {
+	conf, err := memo.rendered.Render(m, in)
 	if err != nil {
 		return State{}, err
 	}

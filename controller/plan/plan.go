@@ -3,13 +3,16 @@
 // never fields.
 package plan
 
-import "windtunnel.dev/controller/wire"
+import (
+	"windtunnel.dev/controller/conf"
+	"windtunnel.dev/controller/wire"
+)
 
 // State is what nginx reads, as bytes. The running and the wanted state are compared byte by byte,
 // so checksums and times do not belong in it. Files and Servers contain private keys and must not
 // be logged.
 type State struct {
-	Conf      []byte            // nginx.conf
+	Conf      conf.Text         // nginx.conf
 	LuaConfig []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
 	Files     map[string][]byte // other files that nginx reads at start, by path
 	Backends  wire.List         // for POST /configuration/backends

@@ -3,13 +3,14 @@ package plan_test
 import (
 	"testing"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 )
 
 // A tracer's module reads its file when nginx starts, so a change needs a reload.
 func TestTracerFileChangeNeedsReload(t *testing.T) {
 	state := func(text string) plan.State {
-		s := plan.State{Conf: []byte("events {}\n"), LuaConfig: []byte("{}")}
+		s := plan.State{Conf: conf.Whole([]byte("events {}\n")), LuaConfig: []byte("{}")}
 		if text != "" {
 			s.Tracing = map[string][]byte{"/etc/nginx/opentracing.json": []byte(text)}
 		}

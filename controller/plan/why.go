@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/internal/plural"
 )
 
@@ -36,11 +37,12 @@ func (w Why) String() string {
 
 // whyReload lists the differences in the files that nginx reads when it starts.
 func whyReload(running, next State) []Why {
-	if len(running.Conf) == 0 {
+	if running.Conf.Len() == 0 {
 		return []Why{{New: "first configuration"}}
 	}
-	whys := compare(split(running.Conf), split(next.Conf))
-	if len(whys) == 0 && !bytes.Equal(running.Conf, next.Conf) {
+	old, now := conf.Differing(running.Conf, next.Conf)
+	whys := compare(split(old), split(now))
+	if len(whys) == 0 && !running.Conf.Equal(next.Conf) {
 		whys = append(whys, firstDifference(running.Conf, next.Conf))
 	}
 	whys = append(whys, compareAt(block{}, settings(running.LuaConfig), settings(next.LuaConfig))...)
@@ -160,8 +162,8 @@ func settings(luaConfig []byte) []string {
 
 // firstDifference returns the first difference between two files that have the same lines in the
 // same blocks. They differ in order, comments or layout.
-func firstDifference(old, new []byte) Why {
-	a, b := strings.Split(string(old), "\n"), strings.Split(string(new), "\n")
+func firstDifference(old, new conf.Text) Why {
+	a, b := strings.Split(old.String(), "\n"), strings.Split(new.String(), "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return Why{Old: strings.TrimSpace(a[i]), New: strings.TrimSpace(b[i])}

@@ -6,11 +6,12 @@ import (
 )
 
 // indent indents each line with one tab per block and merges consecutive blank lines, so templates
-// can have their own layout. Braces in a comment, from # to the end of the line, do not count.
-func indent(text []byte) []byte {
+// can have their own layout. Braces in comments and between quotes do not count. depth is the number
+// of blocks around the text.
+func indent(text []byte, depth int) []byte {
 	var out bytes.Buffer
 	out.Grow(len(text) + len(text)/4)
-	depth, blank := 0, true // true at the start, so no blank line comes first
+	blank := true // true at the start, so no blank line comes first
 	for line := range bytes.SplitSeq(withoutReturns(text), []byte("\n")) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
@@ -21,14 +22,53 @@ func indent(text []byte) []byte {
 			continue
 		}
 		blank = false
-		code, _, _ := bytes.Cut(line, []byte("#"))
-		closing := len(code) - len(bytes.TrimLeft(code, "}"))
-		out.WriteString(strings.Repeat("\t", max(depth-closing, 0)))
+		closing := len(line) - len(bytes.TrimLeft(line, "}"))
+		writeTabs(&out, max(depth-closing, 0))
 		out.Write(line)
 		out.WriteByte('\n')
-		depth = max(depth+bytes.Count(code, []byte("{"))-bytes.Count(code, []byte("}")), 0)
+		depth = max(depth+opened(line), 0)
 	}
 	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n')
+}
+
+// opened returns how many more blocks a line opens than it closes. As in nginx, a comment or a
+// quoted parameter begins only between words (ngx_conf_read_token).
+func opened(line []byte) int {
+	if bytes.IndexByte(line, '{') < 0 && bytes.IndexByte(line, '}') < 0 {
+		return 0 // most lines
+	}
+	blocks := 0
+	var quote, before byte = 0, ' '
+	for i := 0; i < len(line); i++ {
+		char := line[i]
+		switch {
+		case char == '\\':
+			i++ // the next character is literal
+		case quote != 0:
+			if char == quote {
+				quote = 0
+			}
+		case char == '{':
+			blocks++
+		case char == '}':
+			blocks--
+		case strings.IndexByte(" \t;{}", before) < 0:
+		case char == '#':
+			return blocks
+		case char == '"' || char == '\'':
+			quote = char
+		}
+		before = char
+	}
+	return blocks
+}
+
+func writeTabs(out *bytes.Buffer, n int) {
+	const tabs = "\t\t\t\t\t\t\t\t"
+	for ; n > len(tabs); n -= len(tabs) {
+		out.WriteString(tabs)
+	}
+	out.WriteString(tabs[:n])
 }
 
 // withoutReturns removes carriage returns at the ends of lines and replaces others with spaces.

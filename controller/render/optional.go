@@ -60,14 +60,17 @@ func (u use) of(servers []*model.Server) bool {
 	return u.wanted || u.by != nil && anyLocation(servers, u.by)
 }
 
-// modules returns the files for load_module lines.
-func modules(servers []*model.Server, c *cfg, in Input) []string {
-	files := slices.Clone(in.Modules)
+// modules returns the files for load_module lines, and which of the optional modules are loaded.
+func modules(servers []*model.Server, c *cfg, in Input) (files, loaded []string) {
+	files = slices.Clone(in.Modules)
 	for _, u := range uses(c.Config) {
 		if !u.of(servers) {
 			continue
 		}
 		for _, name := range u.modules {
+			if in.has(name) {
+				loaded = append(loaded, name)
+			}
 			for _, file := range in.Optional[name] {
 				if !slices.Contains(files, file) {
 					files = append(files, file)
@@ -75,7 +78,7 @@ func modules(servers []*model.Server, c *cfg, in Input) []string {
 			}
 		}
 	}
-	return files
+	return files, loaded
 }
 
 // Findings reports the settings of m and the options that are left out because nginx lacks a module

@@ -50,17 +50,9 @@ type Input struct {
 
 // Render returns nginx.conf for m. Errors come from the template: "file:line: what".
 func Render(m *model.Model, in Input) ([]byte, error) {
-	template := in.Template
-	if template == nil {
-		template = ours
-	}
-	text, err := template.execute(newRoot(m, in))
+	text, err := new(Memo).Render(m, in)
 	if err != nil {
 		return nil, err
 	}
-	conf := indent(text)
-	if in.Template != nil {
-		conf = adapt(conf, in)
-	}
-	return conf, nil
+	return text.Bytes(), nil
 }

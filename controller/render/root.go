@@ -53,6 +53,7 @@ type root struct {
 	HTTP2Directive       bool
 	DynamicConfiguration bool
 
+	loads   []string // the modules that are available and needed
 	options options.Options
 	in      Input
 }
@@ -140,18 +141,12 @@ func (r *root) AuthUpstreams() []located {
 func (r *root) Has(module string) bool { return r.in.has(module) }
 
 // Loads reports whether a module is available and needed, so its directives can be used.
-func (r *root) Loads(module string) bool {
-	for _, u := range uses(r.Cfg.Config) {
-		if slices.Contains(u.modules, module) {
-			return r.Has(module) && u.of(r.Servers)
-		}
-	}
-	return false
-}
+func (r *root) Loads(module string) bool { return slices.Contains(r.loads, module) }
 
 func newRoot(m *model.Model, in Input) *root {
 	ports := in.Options.Ports
 	config := newCfg(m, in)
+	files, loads := modules(m.Servers, config, in)
 	return &root{
 		Cfg:             config,
 		Backends:        m.Backends,
@@ -186,10 +181,11 @@ func newRoot(m *model.Model, in Input) *root {
 		DynamicStream: in.Options.DynamicStream(),
 		StreamRealIP:  in.StreamRealIP,
 
-		Modules:              modules(m.Servers, config, in),
+		Modules:              files,
 		HTTP2Directive:       in.HTTP2Directive,
 		DynamicConfiguration: in.Options.DynamicConfiguration,
 
+		loads:   loads,
 		options: in.Options,
 		in:      in,
 	}

@@ -57,11 +57,11 @@ func TestExportedTemplateIsRead(t *testing.T) {
 
 func TestExportOverwritesNothing(t *testing.T) {
 	folder := export(t)
-	edit(t, filepath.Join(folder, "nginx.tmpl"), "daemon off;", "daemon off; # mine")
+	edit(t, filepath.Join(folder, "top.tmpl"), "daemon off;", "daemon off; # mine")
 	if _, err := Export(folder); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error %v, want fs.ErrExist", err)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "nginx.tmpl"))
+	text, err := os.ReadFile(filepath.Join(folder, "top.tmpl"))
 	if err != nil || !strings.Contains(string(text), "# mine") {
 		t.Errorf("the existing file is gone: %v", err)
 	}

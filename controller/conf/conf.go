@@ -1,0 +1,133 @@
+// Package conf represents the text of nginx.conf. It stands between render, which writes it, and
+// plan and apply, which compare it and write it to a file. Its one rule: a text is never modified,
+// so texts share the pieces that they have in common, and a piece that two texts share is never
+// compared byte by byte.
+package conf
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+)
+
+// Text is a configuration as a sequence of pieces, each of which consists of whole lines. How a
+// text is divided does not matter to its meaning. The zero Text is empty.
+type Text struct{ pieces []*Piece }
+
+// Piece is a part of a text. Two pieces with the same address have the same bytes.
+type Piece struct{ text []byte }
+
+// NewPiece returns a piece. The caller must not modify text afterwards.
+func NewPiece(text []byte) *Piece { return &Piece{text} }
+
+// Of returns a text that consists of the given pieces.
+func Of(pieces ...*Piece) Text { return Text{pieces} }
+
+// Whole returns a text that is one piece. The caller must not modify text afterwards.
+func Whole(text []byte) Text {
+	if len(text) == 0 {
+		return Text{}
+	}
+	return Of(NewPiece(text))
+}
+
+// Len returns the length in bytes.
+func (t Text) Len() int {
+	length := 0
+	for _, p := range t.pieces {
+		length += len(p.text)
+	}
+	return length
+}
+
+// Bytes returns a copy of the text.
+func (t Text) Bytes() []byte {
+	all := make([]byte, 0, t.Len())
+	for _, p := range t.pieces {
+		all = append(all, p.text...)
+	}
+	return all
+}
+
+func (t Text) String() string { return string(t.Bytes()) }
+
+// Append returns the text with more at its end. The caller must not modify more afterwards.
+func (t Text) Append(more []byte) Text {
+	return Text{append(t.pieces[:len(t.pieces):len(t.pieces)], NewPiece(more))}
+}
+
+// WriteTo implements io.WriterTo.
+func (t Text) WriteTo(w io.Writer) (int64, error) {
+	written := int64(0)
+	for _, p := range t.pieces {
+		n, err := w.Write(p.text)
+		written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// Equal reports whether two texts have the same bytes.
+func (t Text) Equal(other Text) bool {
+	a, b := withoutCommonEnds(t, other)
+	if a.Len() != b.Len() {
+		return false
+	}
+	return len(a.pieces) == 0 && len(b.pieces) == 0 || bytes.Equal(a.Bytes(), b.Bytes())
+}
+
+// Contains reports whether part occurs within a piece.
+func (t Text) Contains(part []byte) bool {
+	for _, p := range t.pieces {
+		if bytes.Contains(p.text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the first match of a pattern within a piece, and its groups; nil if there is none.
+func (t Text) Find(pattern *regexp.Regexp) [][]byte {
+	for _, p := range t.pieces {
+		if found := pattern.FindSubmatch(p.text); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Differing returns both texts without the pieces that they share.
+func Differing(a, b Text) (Text, Text) {
+	a, b = withoutCommonEnds(a, b)
+	return a.without(b), b.without(a)
+}
+
+func withoutCommonEnds(a, b Text) (Text, Text) {
+	x, y := a.pieces, b.pieces
+	for len(x) > 0 && len(y) > 0 && x[0].equal(y[0]) {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1].equal(y[len(y)-1]) {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return Text{x}, Text{y}
+}
+
+func (p *Piece) equal(other *Piece) bool { return p == other || bytes.Equal(p.text, other.text) }
+
+// without returns the pieces that other does not have.
+func (t Text) without(other Text) Text {
+	theirs := make(map[*Piece]bool, len(other.pieces))
+	for _, p := range other.pieces {
+		theirs[p] = true
+	}
+	var kept Text
+	for _, p := range t.pieces {
+		if !theirs[p] {
+			kept.pieces = append(kept.pieces, p)
+		}
+	}
+	return kept
+}

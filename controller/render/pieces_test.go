@@ -1,0 +1,99 @@
+package render_test
+
+import (
+	"bytes"
+	"testing"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/render"
+)
+
+// Rendered piece by piece, nginx.conf is what nginx.tmpl as a whole writes, which users export.
+func TestPiecesAreTheWholeTemplate(t *testing.T) {
+	t.Parallel()
+	in, _ := here(t, map[string]string{"server-snippet": "# {", "http-snippet": "map $a $b {\n}", "use-http2": "false"})
+	m := hosts(in, pod(t, tellsAddress), map[string]func(*model.Location){
+		"a.example": nil,
+		"b.example": func(l *model.Location) { l.ConfigurationSnippet = "\n\n  set $x 1;\n\n" },
+		"c.example": func(l *model.Location) {
+			l.RateLimit = annotations.RateLimit{ID: "bGlt", Name: "demo_web", RPM: annotations.Zone{Name: "z_rpm", Limit: 1, SharedSize: 1}}
+		},
+	})
+	m.RedirectServers = []model.Redirect{{From: "www.a.example", To: "a.example"}, {From: "www.b.example", To: "b.example"}}
+	pieces, err := render.Render(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported, err := render.ParseFolder("exported", render.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Template, in.Modules = exported, nil
+	whole, err := render.Render(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(pieces, []byte("daemon off;")) // load_module lines differ
+	if got, want := pieces[at:], whole[bytes.Index(whole, []byte("daemon off;")):]; !bytes.Equal(got, want) {
+		t.Errorf("in pieces\n%s\nas a whole\n%s", got, want)
+	}
+}
+
+// A Memo renders again what a change affects, and the texts share everything else.
+func TestMemoRendersWhatChanged(t *testing.T) {
+	t.Parallel()
+	in, _ := here(t, nil)
+	m := hosts(in, pod(t, tellsAddress), map[string]func(*model.Location){"a.example": nil, "b.example": nil, "c.example": nil})
+	var memo render.Memo
+	renders := func(what string, m *model.Model, in render.Input, want int) {
+		t.Helper()
+		before := memo.Pieces()
+		text, err := memo.Render(m, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := render.Render(m, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text.Bytes(), fresh) {
+			t.Errorf("%s: the memo renders\n%s\nwant\n%s", what, text, fresh)
+		}
+		got := 0
+		for piece := range memo.Pieces() {
+			if !before[piece] {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d pieces were rendered, want %d", what, got, want)
+		}
+	}
+	servers := len(m.Servers)
+	renders("the first model", m, in, servers)
+	renders("the same again", m, in, 0)
+
+	changed := *m
+	changed.Servers = append([]*model.Server(nil), m.Servers...)
+	one := *changed.Servers[1]
+	one.ServerSnippet = "# changed"
+	changed.Servers[1] = &one
+	renders("one server", &changed, in, 1)
+
+	changed.RedirectServers = []model.Redirect{{From: "www.a.example", To: "a.example"}}
+	renders("a redirect", &changed, in, 1)
+
+	changed.AddHeaders = map[string]string{"X-Added": "yes"}
+	renders("a header of all answers", &changed, in, servers+1)
+
+	in.Options.Config.UpstreamKeepaliveTimeout++
+	renders("a key of the ConfigMap", &changed, in, servers+1)
+
+	in.Options.DynamicConfiguration = false
+	renders("endpoints in nginx.conf", &changed, in, servers+1)
+	renders("endpoints in nginx.conf, again", &changed, in, servers+1)
+	if len(memo.Pieces()) != servers+1 {
+		t.Errorf("%d pieces are kept", len(memo.Pieces()))
+	}
+}
