@@ -11,7 +11,7 @@ import (
 // paths of all of them, for the host and its aliases.
 func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
 	wanted := b.annotations(ingress).Affinity
-	if wanted.Type == "" {
+	if wanted.Type == "" || backend.Name == DefaultBackendName {
 		return
 	}
 	affinity := &backend.SessionAffinity

@@ -11,27 +11,23 @@ import (
 // parsed is a result of annotations.Parse.
 type parsed struct {
 	annotations.Set
-	problems []annotations.Problem
-	err      error
-	closed   bool // see close
+	problems     []annotations.Problem
+	err          error
+	closed       bool   // see close
+	unacceptable string // why the ingress is left out; the other fields are empty then
 }
 
 // readAnnotations parses the annotations of all ingresses. If an annotation is rejected, the whole
 // ingress is closed, not left out: otherwise a less protected ingress might answer its requests.
 func (b *builder) readAnnotations() {
-	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // cannot fail
 	var taken []*networkingv1.Ingress
 	for _, ingress := range b.Ingresses {
-		if reason := unacceptable(ingress); reason != "" {
-			b.find(ingress, "", "%s; it is left out", reason)
+		read := b.read(ingress)
+		b.sets[ingress] = read
+		if read.unacceptable != "" {
+			b.find(ingress, "", "%s; it is left out", read.unacceptable)
 			continue
 		}
-		read := b.parsedBefore[ingress]
-		if read == nil {
-			read = new(parsed)
-			read.Set, read.problems, read.err = annotations.Parse(ingress, b.options)
-		}
-		b.sets[ingress] = read
 		if closure, closed := b.Closed[ingress]; closed && closure.Routes == nil {
 			b.close(ingress, read, closure.Reason)
 			taken = append(taken, ingress)
@@ -56,6 +52,18 @@ func (b *builder) readAnnotations() {
 		taken = append(taken, ingress)
 	}
 	b.Ingresses = taken
+}
+
+// read returns the parsed annotations of an ingress.
+func (b *builder) read(ingress *networkingv1.Ingress) *parsed {
+	if read := b.shared.sets[ingress]; read != nil {
+		return read
+	}
+	read := &parsed{unacceptable: unacceptable(ingress)}
+	if read.unacceptable == "" {
+		read.Set, read.problems, read.err = annotations.Parse(ingress, b.options)
+	}
+	return read
 }
 
 // isCanary reports whether an ingress only adds pods to the locations of other ingresses.

@@ -13,12 +13,16 @@ import (
 // service in --default-backend-service or, if that has no endpoints, nginx's own server, which
 // always answers 404.
 func (b *builder) addDefaultBackend() {
+	if !b.isCommon() {
+		b.backends[DefaultBackendName] = b.common.defaultBackend
+		return
+	}
 	own := []Endpoint{{Address: "127.0.0.1", Port: strconv.Itoa(b.options.Ports.Default)}}
 	backend := &Backend{Name: DefaultBackendName, source: source{otherwise: own}}
 	b.backends[DefaultBackendName] = backend
 	name := b.options.DefaultBackendService
 	if name.Name != "" {
-		service := b.Services[name]
+		service := b.service(name)
 		switch {
 		case service == nil:
 			b.findService(name, "the default backend does not exist; nginx answers 404 itself")
@@ -29,6 +33,7 @@ func (b *builder) addDefaultBackend() {
 		}
 	}
 	backend.Endpoints = b.allowedEndpoints(backend.source)
+	b.common.defaultBackend = backend
 }
 
 // addBackends adds the services that ingresses refer to. The oldest ingress that refers to a port
@@ -90,7 +95,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	}
 	serviceName := types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 	backend.of = serviceName
-	service := b.Services[serviceName]
+	service := b.service(serviceName)
 	if service == nil {
 		b.find(ingress, key, "service %s does not exist; requests get 503", serviceName)
 		return backend

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -16,13 +15,17 @@ import (
 
 // Build works out the model in the order of ingress-nginx: the default backend, all backends, the
 // servers with their default locations, the paths, the canaries, the fallbacks of backends without
-// endpoints, then TCP and UDP. The findings are in that order, too.
+// endpoints, then TCP and UDP. The findings are sorted.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
-	return newBuilder(cluster, opts, nil).build()
+	b := newBuilder(cluster, newShared(opts), cluster.Ingresses, nil)
+	b.connect()
+	p := b.finish(b.variables)
+	return p.model(b), p.findings
 }
 
-func (b *builder) build() (*Model, []Finding) {
-	opts := b.options
+// connect performs the first half of a build, after which the variables are known that snippets and
+// patterns define.
+func (b *builder) connect() {
 	b.readAnnotations()
 	b.addDefaultBackend()
 	b.addBackends()
@@ -32,32 +35,104 @@ func (b *builder) build() (*Model, []Finding) {
 	b.addCanaries()
 	b.addFallbacks()
 	b.addSecrets()
-	b.keepReadable()
-	built := &Model{
-		Backends:              b.sortedBackends(),
-		Servers:               b.sortedServers(),
-		RedirectServers:       b.certified(b.redirects()),
-		PassthroughBackends:   b.passthrough,
-		PublishService:        b.Services[opts.PublishService],
-		TCPBackends:           b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
-		UDPBackends:           b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
-		StreamSnippets:        b.streamSnippets(),
-		AddHeaders:            b.headersOf("add-headers", opts.Config.AddHeaders),
-		ProxySetHeaders:       b.headersOf("proxy-set-headers", opts.Config.ProxySetHeaders),
-		DefaultSSLCertificate: b.defaultCertificate,
-		SSLDHParam:            b.dhParam,
-		Files:                 b.files,
-	}
-	b.denyWithoutGlobalAuth(built.Servers)
-	b.followers = followers(built.Backends)
-	built.origin = b.origin
-	return built, b.findings
+	b.variables = b.definedVariables()
 }
 
-// builder is the state of one Build.
+// finish performs the second half of a build. defined are the variables of all parts.
+func (b *builder) finish(defined map[string]bool) *part {
+	b.further = b.furtherVariables(defined)
+	b.keepReadable()
+	p := &part{
+		ingresses:        b.given,
+		common:           b.isCommon(),
+		backends:         b.sortedBackends(),
+		servers:          b.sortedServers(),
+		passthrough:      b.passthrough,
+		files:            b.files,
+		variables:        b.variables,
+		hasStreamSnippet: slices.ContainsFunc(b.Ingresses, func(ingress *networkingv1.Ingress) bool { return b.annotations(ingress).Snippets.Stream != "" }),
+		reads:            b.reads,
+	}
+	p.redirects = b.certified(b.redirects())
+	b.denyWithoutGlobalAuth(p.servers)
+	if p.common {
+		b.addCommon()
+	} else {
+		p.backends = slices.DeleteFunc(p.backends, func(backend *Backend) bool { return backend == b.common.defaultBackend })
+	}
+	p.findings = sortFindings(b.findings)
+	return p
+}
+
+// common is what belongs to no ingress.
+type common struct {
+	publishService           *corev1.Service
+	tcp, udp                 []L4Service
+	addHeaders, proxyHeaders map[string]string
+	dhParam                  string
+	defaultCertificate       *SSLCert
+	defaultBackend           *Backend
+}
+
+// isCommon reports whether the builder builds the common part.
+func (b *builder) isCommon() bool { return b.builtCommon == nil }
+
+// addCommon adds what belongs to no ingress and affects none.
+func (b *builder) addCommon() {
+	b.common.publishService = b.service(b.options.PublishService)
+	b.common.tcp = b.streamServices(b.options.TCPServices, corev1.ProtocolTCP)
+	b.common.udp = b.streamServices(b.options.UDPServices, corev1.ProtocolUDP)
+	b.common.addHeaders = b.headersOf("add-headers", b.options.Config.AddHeaders)
+	b.common.proxyHeaders = b.headersOf("proxy-set-headers", b.options.Config.ProxySetHeaders)
+}
+
+// model returns the model that consists of one part.
+func (p *part) model(b *builder) *Model {
+	m := &Model{
+		Backends:            p.backends,
+		Servers:             p.servers,
+		RedirectServers:     p.redirects,
+		PassthroughBackends: p.passthrough,
+		Files:               p.files,
+		StreamSnippets:      streamSnippets(b.Ingresses, b.sets, b.options),
+		origin:              &origin{configMaps: p.configMaps, secrets: p.secrets},
+	}
+	m.take(b.common)
+	return m
+}
+
+// take sets the fields that belong to no ingress.
+func (m *Model) take(c *common) {
+	m.PublishService, m.TCPBackends, m.UDPBackends = c.publishService, c.tcp, c.udp
+	m.AddHeaders, m.ProxySetHeaders = c.addHeaders, c.proxyHeaders
+	m.SSLDHParam, m.DefaultSSLCertificate = c.dhParam, c.defaultCertificate
+}
+
+// shared is what all builders of one configuration have in common, besides the cluster.
+type shared struct {
+	options       options.Options
+	noAnnotations annotations.Set
+	known         map[string]bool // variables that do not depend on the cluster
+	contents      *contents
+	sets          map[*networkingv1.Ingress]*parsed // a cache; only read while builders run
+	// defaultCertificate is the last one. If it stays the same, the object does as well.
+	defaultCertificate *SSLCert
+}
+
+func newShared(opts options.Options) *shared {
+	s := &shared{options: opts, known: knownVariables(opts), contents: newContents(), sets: make(map[*networkingv1.Ingress]*parsed)}
+	s.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), opts) // cannot fail
+	return s
+}
+
+// builder is the state of one build of a part.
 type builder struct {
-	snapshot.Snapshot
-	options  options.Options
+	snapshot.Snapshot // its Ingresses are those of the part that are not left out
+	*shared
+	given       []*networkingv1.Ingress // all ingresses of the part
+	builtCommon *common                 // nil for the builder of the common part
+	common      *common
+
 	backends map[string]*Backend
 	servers  map[string]*Server
 	findings []Finding
@@ -67,36 +142,48 @@ type builder struct {
 	fromToWWW []serverWish       // servers to which the name with, or without, www redirects
 
 	named map[*networkingv1.Ingress]*fromConfigMaps // cache of configMapsOf
+	sets  map[*networkingv1.Ingress]*parsed
 
-	*origin
-	parsedBefore  map[*networkingv1.Ingress]*parsed // a cache, valid for the same options
-	noAnnotations annotations.Set
+	variables map[string]bool // those that the part defines
+	further   map[string]bool // those of nginx and of all parts
+	*reads
 
-	secrets
+	files       map[string][]byte
+	passthrough []PassthroughBackend
+	built       *part // the result
 }
 
-// newBuilder returns an empty builder. parsedBefore has annotations that were parsed earlier with
-// the same options; it may be nil.
-func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore map[*networkingv1.Ingress]*parsed) *builder {
-	return &builder{
-		Snapshot:     cluster,
-		options:      opts,
-		backends:     make(map[string]*Backend),
-		servers:      make(map[string]*Server),
-		named:        make(map[*networkingv1.Ingress]*fromConfigMaps),
-		parsedBefore: parsedBefore,
-		origin: &origin{
-			configMaps: make(map[types.NamespacedName]bool),
-			secrets:    make(map[types.NamespacedName]bool),
-			sets:       make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
-			decisive:   make(map[string]bool),
-			frozen:     make(map[types.NamespacedName]bool),
-		},
+// newBuilder returns the builder of a part that consists of the given ingresses; built is nil for
+// the common part, and describes it for all others.
+func newBuilder(cluster snapshot.Snapshot, s *shared, ingresses []*networkingv1.Ingress, built *common) *builder {
+	b := &builder{
+		Snapshot:    cluster,
+		shared:      s,
+		given:       ingresses,
+		builtCommon: built,
+		common:      built,
+		backends:    make(map[string]*Backend),
+		servers:     make(map[string]*Server),
+		named:       make(map[*networkingv1.Ingress]*fromConfigMaps),
+		sets:        make(map[*networkingv1.Ingress]*parsed, len(ingresses)),
+		reads:       newReads(),
 	}
+	if built == nil {
+		b.common = new(common)
+	}
+	b.Ingresses = ingresses
+	return b
+}
+
+// service returns the service of that name, or nil. A part is built again if a service that it
+// looked up changes.
+func (b *builder) service(name types.NamespacedName) *corev1.Service {
+	b.services[name] = true
+	return b.Services[name]
 }
 
 func (b *builder) sortedBackends() Backends {
-	return slices.SortedFunc(maps.Values(b.backends), func(x, y *Backend) int { return cmp.Compare(x.Name, y.Name) })
+	return slices.SortedFunc(maps.Values(b.backends), compareBackends)
 }
 
 func (b *builder) sortedServers() []*Server {
@@ -105,5 +192,5 @@ func (b *builder) sortedServers() []*Server {
 		sortLocations(server.Locations)
 		server.Locations = splitPrefixes(server.Locations)
 	}
-	return slices.SortedFunc(maps.Values(b.servers), func(x, y *Server) int { return cmp.Compare(x.Hostname, y.Hostname) })
+	return slices.SortedFunc(maps.Values(b.servers), compareServers)
 }

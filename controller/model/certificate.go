@@ -31,6 +31,12 @@ func (c *SSLCert) Covers(host string) bool {
 	return c != nil && c.covers != nil && c.covers(host) == nil
 }
 
+// same reports whether two certificates are the same in everything that nginx and its users see.
+func (c *SSLCert) same(other SSLCert) bool {
+	return c != nil && c.Namespace == other.Namespace && c.Name == other.Name && c.UID == other.UID &&
+		c.PemFileName == other.PemFileName && c.PemCertKey == other.PemCertKey
+}
+
 // These paths and this UID are ingress-nginx's.
 const (
 	sslFolder       = "/etc/ingress-controller/ssl/"
@@ -41,21 +47,25 @@ const (
 // addDefaultCertificate chooses the certificate for hosts without their own: that of the Secret in
 // --default-ssl-certificate, otherwise the one that the controller generated.
 func (b *builder) addDefaultCertificate() {
-	b.defaultCertificate = SSLCert{PemFileName: b.options.Path(fakeCertificate), UID: fakeUID}
+	certificate := SSLCert{PemFileName: b.options.Path(fakeCertificate), UID: fakeUID}
 	if pair := b.options.DefaultCertificate; pair != nil {
-		b.defaultCertificate.take(pair)
+		certificate.take(pair)
 	}
 	if name := b.options.DefaultSSLCertificate; name.Name != "" {
 		secret, err := b.secretWithPair(name, b.options.Config.SSLCiphers)
 		if err != nil {
 			b.findSecret(name, "it cannot be the default certificate: %v; the controller's own is used", err)
 		} else {
-			b.defaultCertificate = secret.certificate()
-			b.defaultCertificate.PemFileName = b.options.Path(sslFolder + fileName("", name))
+			certificate = secret.certificate()
+			certificate.PemFileName = b.options.Path(sslFolder + fileName("", name))
 		}
 	}
-	b.files[b.defaultCertificate.PemFileName] = []byte(b.defaultCertificate.PemCertKey)
-	b.servers[DefaultServerName].SSLCert = &b.defaultCertificate
+	b.files[certificate.PemFileName] = []byte(certificate.PemCertKey)
+	b.common.defaultCertificate = &certificate
+	if b.defaultCertificate.same(certificate) {
+		b.common.defaultCertificate = b.defaultCertificate
+	}
+	b.servers[DefaultServerName].SSLCert = b.common.defaultCertificate
 }
 
 // addCertificates assigns certificates to hosts. The oldest ingress of a host that has a tls
@@ -85,11 +95,11 @@ func (b *builder) certificateOf(ingress *networkingv1.Ingress, host string) *SSL
 	}
 	if i < 0 {
 		b.find(ingress, "spec.tls", "no entry lists %s or has a certificate for it; it is served with the default certificate", host)
-		return &b.defaultCertificate
+		return b.common.defaultCertificate
 	}
 	name := ingress.Spec.TLS[i].SecretName
 	if name == "" {
-		return &b.defaultCertificate // the entry asks for it
+		return b.common.defaultCertificate // the entry asks for it
 	}
 	secret, err := b.secretWithPair(types.NamespacedName{Namespace: ingress.Namespace, Name: name}, b.options.Config.SSLCiphers)
 	if err == nil {
@@ -97,7 +107,7 @@ func (b *builder) certificateOf(ingress *networkingv1.Ingress, host string) *SSL
 	}
 	if err != nil {
 		b.find(ingress, tlsKey(i), "Secret %s: %v; %s is served with the default certificate", name, err, host)
-		return &b.defaultCertificate
+		return b.common.defaultCertificate
 	}
 	certificate := secret.certificate()
 	return &certificate

@@ -23,7 +23,7 @@ func (b *builder) addDHParam() {
 		b.findSecret(name, "it cannot be used for ssl-dh-param: %v; DHE is off", err)
 		return
 	}
-	b.dhParam = b.file(sslFolder+fileName("dhparam", name), secret.Data[tls.DHParamKey])
+	b.common.dhParam = b.file(sslFolder+fileName("dhparam", name), secret.Data[tls.DHParamKey])
 }
 
 // addTicketKey adds the key for session tickets from the ConfigMap.

@@ -40,9 +40,8 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	if b.options.ForeignTemplate {
 		return headers
 	}
-	further := b.furtherVariables()
 	for _, header := range slices.Sorted(maps.Keys(headers)) {
-		known, unknown := escapeUnknownVariables(headers[header], further)
+		known, unknown := escapeUnknownVariables(headers[header], b.further)
 		if len(unknown) > 0 {
 			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar sign is taken literally", unknown[0])
 		}

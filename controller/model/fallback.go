@@ -1,6 +1,9 @@
 package model
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +19,7 @@ func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service
 	if name == "" {
 		return nil
 	}
-	return b.Services[types.NamespacedName{Namespace: ingress.Namespace, Name: name}]
+	return b.service(types.NamespacedName{Namespace: ingress.Namespace, Name: name})
 }
 
 // addFallbacks points locations whose backend has no endpoint to the service in their
@@ -24,8 +27,8 @@ func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service
 // Therefore a backend's first or last endpoint can change nginx.conf.
 func (b *builder) addFallbacks() {
 	b.findFallbacks()
-	for _, server := range b.servers {
-		for _, location := range server.Locations {
+	for _, host := range slices.Sorted(maps.Keys(b.servers)) { // the first fallback to a service decides its settings
+		for _, location := range b.servers[host].Locations {
 			if location.DefaultBackend != nil {
 				b.addFallback(location)
 			}
@@ -55,7 +58,7 @@ func (b *builder) addFallback(location *Location) {
 // fallback returns a backend for the first port of a service, with the settings of the backend that
 // it replaces: its algorithm, session affinity and canaries.
 func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend {
-	name := "custom-default-backend-" + service.Namespace + "-" + service.Name
+	name := fallbackName(snapshot.NameOf(service))
 	if have := b.backends[name]; have != nil && have.of == snapshot.NameOf(service) {
 		return have
 	} else if have != nil {
@@ -71,6 +74,12 @@ func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend 
 		backend.Endpoints = b.allowedEndpoints(backend.source)
 	}
 	return backend
+}
+
+// fallbackName returns ingress-nginx's name for the backend of a service in a default-backend
+// annotation.
+func fallbackName(service types.NamespacedName) string {
+	return "custom-default-backend-" + service.Namespace + "-" + service.Name
 }
 
 // findFallbacks reports default-backend services that do not exist.

@@ -6,121 +6,196 @@ import (
 	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
-	"windtunnel.dev/controller/tls"
 )
 
 // Memo builds a sequence of models and repeats only the work that a change of the cluster can
-// affect. If only endpoints changed, it rebuilds only the backends of these endpoints. The results
-// are the same as those of Build. It compares objects by identity, because nobody modifies them.
+// affect. If only endpoints changed, it rebuilds only the backends of these endpoints; otherwise
+// only the parts with ingresses, services or other objects that changed. The results are the same
+// as those of Build. It compares objects by identity, because nobody modifies them.
 //
 // The zero Memo is ready to use.
 type Memo struct {
-	cluster  snapshot.Snapshot
-	options  options.Options
+	cluster snapshot.Snapshot
+	*shared
+	common   *common
 	model    *Model
 	findings []Finding
+	index
 }
 
-// origin is what a Memo remembers about how a model was built.
+// origin is how everything except the endpoints of Backends was built. The maps have the objects
+// that were looked up, including missing ones.
 type origin struct {
-	sets map[*networkingv1.Ingress]*parsed
-	// decisive are the backends whose first or last endpoint affects more than the backend itself.
-	// frozen are the services for which any change of endpoints does.
-	decisive map[string]bool
-	frozen   map[types.NamespacedName]bool
-	// read caches the parsed contents of the Secrets that were looked up.
-	read map[*corev1.Secret]tls.Contents
-	// followers maps a service to the indexes of the backends that get their endpoints from its
-	// slices.
-	followers map[types.NamespacedName][]int
-	// configMaps are the ConfigMaps that were looked up, including missing ones.
-	configMaps map[types.NamespacedName]bool
-	// secrets are the Secrets that were looked up, including missing ones.
-	secrets map[types.NamespacedName]bool
+	configMaps, secrets map[types.NamespacedName]bool
 }
 
 // Build returns the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
-	sameOptions := m.model != nil && reflect.DeepEqual(m.options, opts)
-	var next *Model
-	if sameOptions && m.sameButSlices(cluster) {
-		next = m.withEndpointsOf(cluster)
-	}
-	if next == nil {
-		var before map[*networkingv1.Ingress]*parsed
-		if sameOptions {
-			before = m.model.origin.sets
+	if m.model == nil || !reflect.DeepEqual(m.options, opts) || !reflect.DeepEqual(m.cluster.Closed, cluster.Closed) {
+		fresh := newShared(opts)
+		if m.shared != nil {
+			fresh.contents, fresh.defaultCertificate = m.contents, m.defaultCertificate
 		}
-		b := newBuilder(cluster, opts, before)
-		if m.model != nil {
-			b.readBefore = m.model.origin.read
+		m.shared = fresh
+		m.buildAll(cluster)
+	} else {
+		changed := m.changesTo(cluster)
+		if len(changed.moves) > 0 {
+			m.model = m.moved(changed)
 		}
-		next, m.findings = b.build()
+		if !changed.onlyMoves() {
+			m.buildAgain(cluster, changed)
+		}
 	}
-	m.cluster, m.options, m.model = cluster, opts, next
-	return next, m.findings
+	m.cluster = cluster
+	return m.model, m.findings
 }
 
-func (m *Memo) sameButSlices(now snapshot.Snapshot) bool {
+// change is what a new cluster changes in a model.
+type change struct {
+	gone, come []*networkingv1.Ingress
+	parts      map[*part]bool // to build again
+	all        bool           // build all parts again
+	moves      []move
+}
+
+// move is a backend whose endpoints have changed, and nothing else.
+type move struct {
+	part *part
+	i    int // in part.backends
+	now  *Backend
+}
+
+func (c change) onlyMoves() bool {
+	return len(c.gone) == 0 && len(c.come) == 0 && len(c.parts) == 0 && !c.all
+}
+
+// changesTo compares the cluster with the last one.
+func (m *Memo) changesTo(now snapshot.Snapshot) change {
 	before := m.cluster
-	for name := range m.model.origin.configMaps {
-		if before.ConfigMaps[name] != now.ConfigMaps[name] {
-			return false
+	c := change{parts: make(map[*part]bool)}
+	c.gone, c.come = differing(before.Ingresses, now.Ingresses)
+	for _, ingress := range c.gone {
+		c.parts[m.partOf[ingress]] = true
+	}
+	m.findReaders(c, changedObjects(before.Services, now.Services), func(p *part) map[types.NamespacedName]bool { return p.services })
+	m.findReaders(c, changedObjects(before.ConfigMaps, now.ConfigMaps), func(p *part) map[types.NamespacedName]bool { return p.configMaps })
+	secrets := changedObjects(before.Secrets, now.Secrets)
+	if len(secrets) > 0 {
+		m.contents.keep(now)
+	}
+	m.findReaders(c, secrets, func(p *part) map[types.NamespacedName]bool { return p.secrets })
+	for service := range now.ChangedServices(before) {
+		for _, p := range m.followers[service] {
+			m.follow(&c, p, service, now)
 		}
 	}
-	return slices.Equal(before.Ingresses, now.Ingresses) && sameObjects(before.Services, now.Services) && sameObjects(before.Secrets, now.Secrets)
+	c.moves = slices.DeleteFunc(c.moves, func(m move) bool { return c.all || c.parts[m.part] })
+	return c
 }
 
-// sameObjects compares two maps. It is fast if both are the same map, which the snapshots of a
-// Ledger share if nothing of that kind changed.
-func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
+// findReaders adds the parts that looked up a changed object.
+func (m *Memo) findReaders(c change, changed map[types.NamespacedName]bool, lookedUp func(*part) map[types.NamespacedName]bool) {
+	if len(changed) == 0 {
+		return
+	}
+	for p := range m.parts {
+		for name := range lookedUp(p) {
+			if changed[name] {
+				c.parts[p] = true
+				break
+			}
+		}
+	}
 }
 
-// withEndpointsOf returns the last model with the endpoints of the given cluster, or nil if the
-// change of endpoints affects more than their backends.
-func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
-	last, next := m.model.origin, *m.model
+// follow adds what changed slices of a service change in a part: some of its backends, or all of it.
+func (m *Memo) follow(c *change, p *part, service types.NamespacedName, now snapshot.Snapshot) {
+	if p.frozen[service] {
+		c.parts[p] = true
+		return
+	}
+	for i, backend := range p.backends {
+		if !backend.source.follows() || snapshot.NameOf(backend.source.service) != service {
+			continue
+		}
+		endpoints := backend.source.endpoints(now, m.options.Zone)
+		switch isEmpty := len(endpoints) == 0; {
+		case len(withoutProtected(endpoints, m.options.Ports)) < len(endpoints):
+			c.parts[p] = true // it gets a finding
+		case isEmpty != (len(backend.Endpoints) == 0) && backend.Name == DefaultBackendName:
+			c.all = true
+		case isEmpty != (len(backend.Endpoints) == 0) && p.decisive[backend.Name]:
+			c.parts[p] = true
+		case !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same):
+			moved := *backend
+			moved.Endpoints = endpoints
+			c.moves = append(c.moves, move{p, i, &moved})
+		}
+	}
+}
+
+// moved returns the last model with the moved backends.
+func (m *Memo) moved(c change) *Model {
+	next := *m.model
 	next.Backends = slices.Clone(next.Backends)
-	for service := range cluster.ChangedServices(m.cluster) {
-		if last.frozen[service] {
-			return nil
+	for _, move := range c.moves {
+		if i, ok := slices.BinarySearchFunc(next.Backends, move.now, compareBackends); ok {
+			next.Backends[i] = move.now
 		}
-		for _, i := range last.followers[service] {
-			backend := next.Backends[i]
-			endpoints := backend.source.endpoints(cluster, m.options.Zone)
-			if len(withoutProtected(endpoints, m.options.Ports)) < len(endpoints) {
-				return nil // a full build reports a finding
-			}
-			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
-				return nil
-			}
-			if !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same) {
-				moved := *backend
-				moved.Endpoints = endpoints
-				next.Backends[i] = &moved
-			}
-		}
+		move.part.backends[move.i] = move.now
 	}
 	return &next
 }
 
-// followers maps each service to the indexes of the backends that get their endpoints from it.
-func followers(backends Backends) map[types.NamespacedName][]int {
-	places := make(map[types.NamespacedName][]int)
-	for i, backend := range backends {
-		if backend.source.follows() {
-			service := snapshot.NameOf(backend.source.service)
-			places[service] = append(places[service], i)
+// differing returns the elements that only one of two lists has. Most of the elements are the same,
+// and in the same order.
+func differing(before, now []*networkingv1.Ingress) (gone, come []*networkingv1.Ingress) {
+	if snapshot.SameIngresses(before, now) {
+		return nil, nil
+	}
+	for len(before) > 0 && len(now) > 0 && before[0] == now[0] {
+		before, now = before[1:], now[1:]
+	}
+	for len(before) > 0 && len(now) > 0 && before[len(before)-1] == now[len(now)-1] {
+		before, now = before[:len(before)-1], now[:len(now)-1]
+	}
+	had := make(map[*networkingv1.Ingress]bool, len(before))
+	for _, ingress := range before {
+		had[ingress] = true
+	}
+	for _, ingress := range now {
+		if !had[ingress] {
+			come = append(come, ingress)
+		}
+		delete(had, ingress)
+	}
+	return slices.Collect(maps.Keys(had)), come
+}
+
+// changedObjects returns the names of the objects that differ. It is fast if both are the same map,
+// which the snapshots of a Ledger share if nothing of that kind changed.
+func changedObjects[T comparable](before, now map[types.NamespacedName]T) map[types.NamespacedName]bool {
+	if reflect.ValueOf(before).Pointer() == reflect.ValueOf(now).Pointer() {
+		return nil
+	}
+	changed := make(map[types.NamespacedName]bool)
+	for name, object := range now {
+		if had, ok := before[name]; !ok || had != object {
+			changed[name] = true
 		}
 	}
-	return places
+	for name := range before {
+		if _, still := now[name]; !still {
+			changed[name] = true
+		}
+	}
+	return changed
 }
 
 // SameButEndpoints reports whether two models of one Memo are equal except for the endpoints of

@@ -29,7 +29,7 @@ type Model struct {
 	PassthroughBackends   []PassthroughBackend
 	PublishService        *corev1.Service // that of --publish-service; nil if there is none
 	StreamSnippets        []string
-	DefaultSSLCertificate SSLCert
+	DefaultSSLCertificate *SSLCert
 	ProxySetHeaders       map[string]string // added to all requests to pods
 	AddHeaders            map[string]string // added to all responses to clients
 

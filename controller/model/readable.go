@@ -14,12 +14,11 @@ import (
 // configuration: unknown variables, invalid regular expressions, unknown ciphers. It reports each
 // replacement as a finding.
 func (b *builder) keepReadable() {
-	further := b.furtherVariables()
 	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
 		server := b.servers[host]
 		patterns := slices.ContainsFunc(server.Locations, (*Location).isPattern)
 		for _, location := range server.Locations {
-			r := readable{b, location, further}
+			r := readable{b, location}
 			r.texts()
 			r.ciphers(server)
 			r.certificateNames(server)
@@ -35,7 +34,6 @@ func (b *builder) keepReadable() {
 type readable struct {
 	*builder
 	location *Location
-	further  map[string]bool
 }
 
 // find adds a finding about an annotation. It drops duplicates, because all locations of an ingress

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,13 +17,32 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// secrets is the part of the model that comes from Secrets.
-type secrets struct {
-	readBefore         map[*corev1.Secret]tls.Contents
-	files              map[string][]byte
-	defaultCertificate SSLCert
-	dhParam            string
-	passthrough        []PassthroughBackend
+// contents caches the parsed contents of Secrets. It is safe for concurrent use.
+type contents struct {
+	mu    sync.Mutex
+	known map[*corev1.Secret]tls.Contents
+}
+
+func newContents() *contents { return &contents{known: make(map[*corev1.Secret]tls.Contents)} }
+
+func (c *contents) of(object *corev1.Secret) tls.Contents {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, known := c.known[object]
+	if !known {
+		found = tls.Read(object)
+		c.known[object] = found
+	}
+	return found
+}
+
+// keep forgets the Secrets that are not in a cluster.
+func (c *contents) keep(cluster snapshot.Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.known, func(object *corev1.Secret, _ tls.Contents) bool {
+		return cluster.Secrets[snapshot.NameOf(object)] != object
+	})
 }
 
 // secret is a Secret with its parsed TLS contents.
@@ -33,33 +54,28 @@ type secret struct {
 // addSecrets adds what servers and locations get from Secrets. A bad Secret affects only the hosts
 // and locations that use it.
 func (b *builder) addSecrets() {
-	b.read, b.files = make(map[*corev1.Secret]tls.Contents), make(map[string][]byte)
-	b.addDefaultCertificate()
+	b.files = make(map[string][]byte)
+	if b.isCommon() {
+		b.addDefaultCertificate()
+		b.addDHParam()
+		b.addTicketKey()
+	}
 	b.addCertificates()
 	b.addClientAuth()
 	b.addLocationSecrets()
 	b.closeHosts()
 	b.addPassthrough()
-	b.addDHParam()
-	b.addTicketKey()
 }
 
 // secret returns the Secret of that name, or an error if it does not exist. A later change of a
 // Secret that was looked up starts a sync.
 func (b *builder) secret(name types.NamespacedName) (secret, error) {
-	b.origin.secrets[name] = true
+	b.secrets[name] = true
 	object := b.Secrets[name]
 	if object == nil {
 		return secret{}, errors.New("it does not exist")
 	}
-	contents, known := b.read[object]
-	if !known {
-		if contents, known = b.readBefore[object]; !known {
-			contents = tls.Read(object)
-		}
-		b.read[object] = contents
-	}
-	return secret{object, contents}, nil
+	return secret{object, b.contents.of(object)}, nil
 }
 
 // secretWithPair returns a Secret with a certificate that OpenSSL accepts. The ciphers may lower

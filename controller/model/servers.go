@@ -13,12 +13,9 @@ import (
 // addServers adds the server for all names and one server per host. Each gets a location "/" until
 // an ingress claims that path.
 func (b *builder) addServers() {
-	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
-	catchAll.IsDefBackend = true
-	catchAll.Logs.Access = b.options.Config.EnableAccessLogForDefaultBackend
-	catchAll.Rewrite, catchAll.Redirect = annotations.Rewrite{}, annotations.Redirect{} // unclaimed names are not redirected to HTTPS
-	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
-
+	if b.isCommon() {
+		b.addCatchAll()
+	}
 	for _, ingress := range b.Ingresses {
 		if b.isCanary(ingress) {
 			continue // it adds pods to the locations of other ingresses
@@ -28,6 +25,15 @@ func (b *builder) addServers() {
 			b.addServer(ingress, i)
 		}
 	}
+}
+
+// addCatchAll adds the server for all names that no ingress has.
+func (b *builder) addCatchAll() {
+	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
+	catchAll.IsDefBackend = true
+	catchAll.Logs.Access = b.options.Config.EnableAccessLogForDefaultBackend
+	catchAll.Rewrite, catchAll.Redirect = annotations.Rewrite{}, annotations.Redirect{} // unclaimed names are not redirected to HTTPS
+	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
 }
 
 // claimCatchAll assigns "/" of the server for all names to an ingress with a default backend and no

@@ -115,10 +115,7 @@ func (b *builder) redirects() []Redirect {
 	var all []Redirect
 	for _, w := range b.fromToWWW {
 		to := w.server.Hostname
-		from, had := strings.CutPrefix(to, "www.")
-		if !had {
-			from = "www." + to
-		}
+		from := counterpart(to)
 		key := b.annotationKey("from-to-www-redirect")
 		if to == DefaultServerName || strings.HasPrefix(to, "*.") {
 			b.find(w.ingress, key, "%s is not a single name; nothing is redirected to it", to)
@@ -128,6 +125,6 @@ func (b *builder) redirects() []Redirect {
 			all = append(all, Redirect{From: from, To: to})
 		}
 	}
-	slices.SortFunc(all, func(x, y Redirect) int { return cmp.Compare(x.From, y.From) })
+	slices.SortFunc(all, compareRedirects)
 	return all
 }

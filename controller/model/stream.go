@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -24,12 +25,12 @@ func (s L4Service) Name() string {
 }
 
 // streamSnippets returns the snippets of the ingresses, then that of the ConfigMap.
-func (b *builder) streamSnippets() []string {
+func streamSnippets(ingresses []*networkingv1.Ingress, sets map[*networkingv1.Ingress]*parsed, opts options.Options) []string {
 	var all []string
-	for _, ingress := range b.Ingresses {
-		all = append(all, b.annotations(ingress).Snippets.Stream)
+	for _, ingress := range ingresses {
+		all = append(all, sets[ingress].Snippets.Stream)
 	}
-	all = append(all, b.options.Config.StreamSnippet)
+	all = append(all, opts.Config.StreamSnippet)
 	return slices.DeleteFunc(all, func(snippet string) bool { return snippet == "" })
 }
 
@@ -83,7 +84,7 @@ func (b *builder) streamService(configMap types.NamespacedName, key, value strin
 		b.findConfigMap(configMap, "data."+key, "%v", err)
 	}
 	name := types.NamespacedName{Namespace: backend.Namespace, Name: backend.Name}
-	service := b.Services[name]
+	service := b.service(name)
 	if service == nil {
 		return L4Service{}, fmt.Errorf("service %s does not exist", name)
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 
@@ -40,33 +41,51 @@ var (
 	captured  = regexp.MustCompile(`\(\?P?[<'](\w+)[>']`)
 )
 
-// furtherVariables returns the variables of this nginx, those that snippets mention, and may define, and the named
-// captures of patterns and wildcard hosts.
-func (b *builder) furtherVariables() map[string]bool {
-	config := b.options.Config
-	further := b.options.FurtherVariables()
-	from := func(re *regexp.Regexp, text string) {
-		for _, match := range re.FindAllStringSubmatch(text, -1) {
-			further[match[1]] = true
-		}
-	}
+// knownVariables returns the variables of this nginx, and those that snippets of the ConfigMap
+// mention, and may define.
+func knownVariables(opts options.Options) map[string]bool {
+	config := opts.Config
+	known := opts.FurtherVariables()
 	for _, snippet := range []string{config.MainSnippet, config.HTTPSnippet, config.ServerSnippet, config.LocationSnippet} {
-		from(mentioned, snippet)
+		addNames(known, mentioned, snippet)
 	}
+	return known
+}
+
+// definedVariables returns the variables that snippets of the part mention, and may define, and the
+// named captures of its patterns and wildcard hosts.
+func (b *builder) definedVariables() map[string]bool {
+	defined := make(map[string]bool)
 	for _, server := range b.servers {
-		from(mentioned, server.ServerSnippet)
+		addNames(defined, mentioned, server.ServerSnippet)
 		if strings.HasPrefix(server.Hostname, "*.") {
-			further[subdomain] = true
+			defined[subdomain] = true
 		}
 		for _, alias := range server.Aliases {
-			from(captured, alias)
+			addNames(defined, captured, alias)
 		}
 		for _, location := range server.Locations {
-			from(mentioned, location.ConfigurationSnippet)
+			addNames(defined, mentioned, location.ConfigurationSnippet)
 			if location.isPattern() {
-				from(captured, location.Path)
+				addNames(defined, captured, location.Path)
 			}
 		}
 	}
+	return defined
+}
+
+func addNames(names map[string]bool, re *regexp.Regexp, text string) {
+	for _, match := range re.FindAllStringSubmatch(text, -1) {
+		names[match[1]] = true
+	}
+}
+
+// furtherVariables returns the variables that texts can refer to besides nginx's usual ones.
+func (b *builder) furtherVariables(defined map[string]bool) map[string]bool {
+	if len(defined) == 0 {
+		return b.known
+	}
+	further := maps.Clone(b.known)
+	maps.Copy(further, defined)
 	return further
 }

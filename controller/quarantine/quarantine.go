@@ -130,7 +130,7 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 
 // sameStatic reports whether two snapshots have the same objects except EndpointSlices.
 func sameStatic(a, b snapshot.Snapshot) bool {
-	return slices.Equal(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
+	return snapshot.SameIngresses(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
 		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
 }
 

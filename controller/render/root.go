@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"net"
 	"regexp"
 	"slices"
@@ -197,7 +198,7 @@ func newCfg(m *model.Model, in Input) *cfg {
 	in.globalFirewall(&config)
 	c := &cfg{
 		Config:                 config,
-		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
+		DefaultSSLCertificate:  cmp.Or(m.DefaultSSLCertificate, new(model.SSLCert)),
 		Resolver:               in.Resolvers,
 		BindAddressIpv4:        config.BindAddressIpv4(),
 		BindAddressIpv6:        config.BindAddressIpv6(),

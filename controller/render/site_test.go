@@ -88,7 +88,7 @@ func put(t *testing.T, in render.Input, file string, text []byte) {
 // write renders m to a file and returns its path.
 func write(t *testing.T, m *model.Model, in render.Input) string {
 	t.Helper()
-	m.DefaultSSLCertificate = model.SSLCert{PemFileName: in.Options.Path(certificateFile)}
+	m.DefaultSSLCertificate = &model.SSLCert{PemFileName: in.Options.Path(certificateFile)}
 	conf, err := render.Render(m, in)
 	if err != nil {
 		t.Fatal(err)

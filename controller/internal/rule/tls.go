@@ -34,7 +34,7 @@ func certificateName(c *model.SSLCert) string {
 // summarizeSecrets writes the parts of a model that belong to no server or backend.
 func summarizeSecrets(text *strings.Builder, m *model.Model) {
 	if m.DefaultSSLCertificate.Name != "" {
-		fmt.Fprintf(text, "default certificate %s\n", certificateName(&m.DefaultSSLCertificate))
+		fmt.Fprintf(text, "default certificate %s\n", certificateName(m.DefaultSSLCertificate))
 	}
 	for _, p := range m.PassthroughBackends {
 		fmt.Fprintf(text, "TLS of %s goes to %s\n", p.Hostname, p.Address)

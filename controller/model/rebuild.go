@@ -1,0 +1,279 @@
+package model
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// index finds the parts of the last model.
+type index struct {
+	parts     map[*part]bool
+	partOf    map[*networkingv1.Ingress]*part
+	named     map[string]*part
+	followers map[types.NamespacedName][]*part // by service; see part.followed
+	defined   map[string]int                   // the number of parts that define a variable
+}
+
+func newIndex() index {
+	return index{
+		parts:     make(map[*part]bool),
+		partOf:    make(map[*networkingv1.Ingress]*part),
+		named:     make(map[string]*part),
+		followers: make(map[types.NamespacedName][]*part),
+		defined:   make(map[string]int),
+	}
+}
+
+func (x index) add(p *part) {
+	x.parts[p] = true
+	for _, ingress := range p.ingresses {
+		x.partOf[ingress] = p
+	}
+	for _, name := range p.names {
+		x.named[name] = p
+	}
+	for _, service := range p.followed() {
+		x.followers[service] = append(x.followers[service], p)
+	}
+	for variable := range p.variables {
+		x.defined[variable]++
+	}
+}
+
+func (x index) remove(p *part) {
+	delete(x.parts, p)
+	for _, ingress := range p.ingresses {
+		delete(x.partOf, ingress)
+	}
+	for _, name := range p.names {
+		delete(x.named, name)
+	}
+	for _, service := range p.followed() {
+		left := slices.DeleteFunc(x.followers[service], func(other *part) bool { return other == p })
+		if x.followers[service] = left; len(left) == 0 {
+			delete(x.followers, service)
+		}
+	}
+	for variable := range p.variables {
+		if x.defined[variable]--; x.defined[variable] == 0 {
+			delete(x.defined, variable)
+		}
+	}
+}
+
+// buildAll builds all parts.
+func (m *Memo) buildAll(cluster snapshot.Snapshot) {
+	m.index, m.model, m.common = newIndex(), &Model{}, nil
+	exists := make(map[*networkingv1.Ingress]bool, len(cluster.Ingresses))
+	for _, ingress := range cluster.Ingresses {
+		exists[ingress] = true
+	}
+	maps.DeleteFunc(m.sets, func(ingress *networkingv1.Ingress, _ *parsed) bool { return !exists[ingress] })
+	m.contents.keep(cluster)
+	m.readAnnotations(cluster, cluster.Ingresses)
+	m.build(cluster, nil, cluster.Ingresses, true)
+}
+
+// buildAgain builds the parts that a change affects. Their ingresses may be grouped in another way
+// then.
+func (m *Memo) buildAgain(cluster snapshot.Snapshot, c change) {
+	for _, ingress := range c.gone {
+		delete(m.sets, ingress)
+	}
+	reader := m.readAnnotations(cluster, c.come)
+	pool := make(map[*networkingv1.Ingress]bool)
+	for _, ingress := range c.come {
+		pool[ingress] = true
+		for _, name := range reader.namesOf(ingress) {
+			if p := m.named[name]; p != nil {
+				c.parts[p] = true
+			}
+		}
+	}
+	for p := range c.parts {
+		for _, ingress := range p.ingresses {
+			pool[ingress] = true
+		}
+	}
+	ingresses := slices.DeleteFunc(slices.Clone(cluster.Ingresses), func(ingress *networkingv1.Ingress) bool { return !pool[ingress] })
+	if c.all || !m.build(cluster, slices.Collect(maps.Keys(c.parts)), ingresses, false) {
+		m.buildAll(cluster)
+	}
+}
+
+// readAnnotations adds the annotations of ingresses to the cache, and returns a builder that has
+// all of them.
+func (m *Memo) readAnnotations(cluster snapshot.Snapshot, ingresses []*networkingv1.Ingress) *builder {
+	var readers []*builder
+	for some := range slices.Chunk(ingresses, 64) {
+		readers = append(readers, newBuilder(cluster, m.shared, some, nil))
+	}
+	onAllProcessors(readers, (*builder).readAnnotations)
+	for _, reader := range readers {
+		maps.Copy(m.sets, reader.sets)
+	}
+	all := newBuilder(cluster, m.shared, nil, nil)
+	all.sets = m.sets
+	return all
+}
+
+// build replaces parts by those of the given ingresses. It returns false, and changes nothing, if
+// other parts are affected as well, unless these are all.
+func (m *Memo) build(cluster snapshot.Snapshot, gone []*part, ingresses []*networkingv1.Ingress, all bool) bool {
+	reader := newBuilder(cluster, m.shared, nil, nil)
+	reader.sets = m.sets
+	groups := grouped(ingresses, reader.namesOf)
+	ofAll, builders := m.common, []*builder(nil)
+	if all || slices.ContainsFunc(gone, func(p *part) bool { return p.common }) {
+		first := newBuilder(cluster, m.shared, groups[0].ingresses, nil)
+		first.connect()
+		if !all && !first.common.sameForOthers(m.common) {
+			return false
+		}
+		ofAll, builders = first.common, append(builders, first)
+	} else {
+		groups = groups[1:]
+	}
+	for _, g := range groups[len(builders):] {
+		builders = append(builders, newBuilder(cluster, m.shared, g.ingresses, ofAll))
+	}
+	others := builders
+	if len(others) > 0 && others[0].isCommon() {
+		others = others[1:]
+	}
+	onAllProcessors(others, (*builder).connect)
+	defined, same := m.definedAfter(gone, builders)
+	if !same && !all {
+		return false
+	}
+	come := make([]*part, len(builders))
+	onAllProcessors(builders, func(b *builder) { b.built = b.finish(defined) })
+	for i, b := range builders {
+		come[i] = b.built
+		come[i].names = groups[i].names
+	}
+	m.replace(cluster, gone, come, ofAll)
+	return true
+}
+
+// sameForOthers reports whether the parts of ingresses would be the same.
+func (c *common) sameForOthers(other *common) bool {
+	return c.defaultBackend.Service == other.defaultBackend.Service && c.defaultCertificate == other.defaultCertificate
+}
+
+// definedAfter returns the variables that are defined if the builders replace some parts, and
+// whether they are the same as now.
+func (m *Memo) definedAfter(gone []*part, builders []*builder) (defined map[string]bool, same bool) {
+	count := maps.Clone(m.defined)
+	for _, p := range gone {
+		for variable := range p.variables {
+			count[variable]--
+		}
+	}
+	for _, b := range builders {
+		for variable := range b.variables {
+			count[variable]++
+		}
+	}
+	defined = make(map[string]bool)
+	for variable, n := range count {
+		if n > 0 {
+			defined[variable] = true
+		}
+	}
+	same = len(defined) == len(m.defined)
+	for variable := range m.defined {
+		same = same && defined[variable]
+	}
+	return defined, same
+}
+
+// replace makes a new model in which some parts replace others.
+func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *common) {
+	for _, p := range gone {
+		m.remove(p)
+	}
+	for _, p := range come {
+		m.add(p)
+	}
+	touched := slices.Concat(gone, come)
+	next := *m.model
+	next.Servers = replaced(next.Servers, collect(gone, (*part).itsServers), collect(come, (*part).itsServers), compareServers)
+	next.Backends = replaced(next.Backends, collect(gone, (*part).itsBackends), collect(come, (*part).itsBackends), compareBackends)
+	next.RedirectServers = replaced(next.RedirectServers, collect(gone, (*part).itsRedirects), collect(come, (*part).itsRedirects), compareRedirects)
+	next.PassthroughBackends = replaced(next.PassthroughBackends, collect(gone, (*part).itsPassthrough), collect(come, (*part).itsPassthrough), comparePassthrough)
+	before := m.model.origin
+	if before == nil {
+		before = new(origin)
+	}
+	next.Files = merged(m, next.Files, touched, func(p *part) map[string][]byte { return p.files })
+	next.origin = &origin{
+		configMaps: merged(m, before.configMaps, touched, func(p *part) map[types.NamespacedName]bool { return p.configMaps }),
+		secrets:    merged(m, before.secrets, touched, func(p *part) map[types.NamespacedName]bool { return p.secrets }),
+	}
+	if m.common == nil || slices.ContainsFunc(touched, func(p *part) bool { return p.hasStreamSnippet }) {
+		next.StreamSnippets = streamSnippets(cluster.Ingresses, m.sets, m.options)
+	}
+	if m.common == nil || slices.ContainsFunc(touched, func(p *part) bool { return len(p.findings) > 0 }) {
+		m.findings = nil
+		for p := range m.parts {
+			m.findings = append(m.findings, p.findings...)
+		}
+		sortFindings(m.findings)
+	}
+	m.common, m.defaultCertificate = ofAll, ofAll.defaultCertificate
+	next.take(ofAll)
+	m.model = &next
+}
+
+func (p *part) itsServers() []*Server                { return p.servers }
+func (p *part) itsBackends() []*Backend              { return p.backends }
+func (p *part) itsRedirects() []Redirect             { return p.redirects }
+func (p *part) itsPassthrough() []PassthroughBackend { return p.passthrough }
+
+func collect[T any](parts []*part, of func(*part) []T) []T {
+	var all []T
+	for _, p := range parts {
+		all = append(all, of(p)...)
+	}
+	return all
+}
+
+// merged returns the union of the maps of all parts, which is the same map as before if none of the
+// touched parts has an entry.
+func merged[K comparable, V any](m *Memo, before map[K]V, touched []*part, of func(*part) map[K]V) map[K]V {
+	if before != nil && !slices.ContainsFunc(touched, func(p *part) bool { return len(of(p)) > 0 }) {
+		return before
+	}
+	union := make(map[K]V, len(before))
+	for p := range m.parts {
+		maps.Copy(union, of(p))
+	}
+	return union
+}
+
+// onAllProcessors calls a function for each element, in any order.
+func onAllProcessors[T any](all []T, do func(T)) {
+	if len(all) == 1 {
+		do(all[0])
+		return
+	}
+	var running errgroup.Group
+	running.SetLimit(runtime.GOMAXPROCS(0))
+	for some := range slices.Chunk(all, 16) {
+		running.Go(func() error {
+			for _, one := range some {
+				do(one)
+			}
+			return nil
+		})
+	}
+	_ = running.Wait() // no error
+}
