@@ -93,7 +93,7 @@ http {
 
 // list returns backends whose body is the text.
 func list(body string) wire.List {
-	return wire.List{{JSON: []byte(strings.Trim(body, "[]"))}}
+	return wire.NewList(&wire.Backend{JSON: []byte(strings.Trim(body, "[]"))})
 }
 
 // reach brings nginx to a state, like a sync.

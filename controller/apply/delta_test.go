@@ -17,14 +17,15 @@ const takesDeltas = `, "report_workers": true, "backends_delta": true, "backends
 // deltaState returns a state with n backends on port 80 and a last one on the given port.
 func (f *withLua) deltaState(n, port int) plan.State {
 	state := f.state("delta", takesDeltas, "[]")
-	state.Backends = nil
+	var list []*wire.Backend
 	add := func(name string, port int) {
-		state.Backends = append(state.Backends, &wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
+		list = append(list, &wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
 	}
 	for i := range n {
 		add(fmt.Sprint("backend-", i), 80)
 	}
 	add("last", port)
+	state.Backends = wire.NewList(list...)
 	state.AcceptsDeltas = true
 	return state
 }

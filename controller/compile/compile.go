@@ -67,7 +67,9 @@ type Compiler struct {
 	models model.Memo
 	states plan.Memo
 	last   Built
-	lacks  []model.Finding // of last: what nginx lacks for it
+	expiry expiry
+	// These are parts of the findings of last: what nginx lacks for it, and values of the ConfigMap.
+	lacks, ofOptions []model.Finding
 }
 
 // Compile returns the same as the function of that name.
@@ -82,15 +84,16 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 	opts, ofOptions := Options(cluster.ConfigMaps[in.ConfigMap], in)
 	in.Options = opts
 	wanted, ofModel := c.models.Build(cluster, opts)
+	ofCertificates, same := c.expiry.findings(wanted, in.Now)
 	if !wanted.SameButEndpoints(c.last.Model) || !reflect.DeepEqual(in.Input, c.last.Input.Input) {
-		c.lacks = render.Findings(wanted, in.Input)
+		c.lacks, same = render.Findings(wanted, in.Input), false
 	}
-	c.last = Built{
-		Model:    wanted,
-		Input:    in,
-		Findings: slices.Concat(ofOptions, ofModel, c.lacks, expiring(wanted, in.Now)),
+	next := Built{Model: wanted, Input: in, Findings: c.last.Findings}
+	if !same || !slices.Equal(ofOptions, c.ofOptions) { // the list may be long
+		c.ofOptions, next.Findings = ofOptions, slices.Concat(ofOptions, ofModel, c.lacks, ofCertificates)
 	}
-	return c.last
+	c.last = next
+	return next
 }
 
 // Encode performs the second half of Compile: rendering and encoding.

@@ -10,11 +10,45 @@ import (
 // expiryNotice is how long before its expiry a certificate becomes a finding, as in ingress-nginx.
 const expiryNotice = 240 * time.Hour
 
+// expiry finds the certificates of one model after another that expire.
+type expiry struct {
+	model *model.Model
+	found []model.Finding
+	until time.Time // when the findings change next
+}
+
+// findings returns findings about the certificates of a model, and whether they are the last ones.
+// A zero time omits them.
+func (e *expiry) findings(m *model.Model, now time.Time) (found []model.Finding, same bool) {
+	if now.IsZero() {
+		same = e.found == nil
+		*e = expiry{}
+		return nil, same
+	}
+	if m.SameButEndpoints(e.model) && now.Before(e.until) {
+		return e.found, true
+	}
+	*e = expiry{m, expiring(m, now), nextNotice(m, now)}
+	return e.found, false
+}
+
+// nextNotice returns when the findings change next; the end of time if they do not.
+func nextNotice(m *model.Model, now time.Time) time.Time {
+	next := time.Unix(1<<40, 0)
+	for _, server := range m.Servers {
+		if certificate := server.SSLCert; certificate != nil && certificate.Name != "" {
+			for _, at := range []time.Time{certificate.ExpireTime.Add(-expiryNotice), certificate.ExpireTime} {
+				if at.After(now) && at.Before(next) {
+					next = at
+				}
+			}
+		}
+	}
+	return next
+}
+
 // expiring returns findings about certificates that have expired or will expire soon.
 func expiring(m *model.Model, now time.Time) []model.Finding {
-	if now.IsZero() {
-		return nil
-	}
 	var findings []model.Finding
 	seen := make(map[string]bool)
 	for _, server := range m.Servers {

@@ -181,7 +181,7 @@ func TestEndpointChangeRebuildsOnlyItsBackend(t *testing.T) {
 		if got := next.SameButEndpoints(first); got != test.same {
 			t.Errorf("%+v: same %t", test, got)
 		}
-		for _, backend := range next.Backends {
+		for backend := range next.Backends.All() {
 			old := first.Backends.Find(backend.Name)
 			if test.same && (backend == old) == (backend.Name == "demo-"+test.service+"-80") {
 				t.Errorf("%+v: backend %s was kept %t", test, backend.Name, backend == old)

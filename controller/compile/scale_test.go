@@ -17,7 +17,7 @@ import (
 )
 
 // sizes are the numbers of ingresses in the benchmarks. Each has a service with ten endpoints.
-var sizes = []int{100, 1000, 5000}
+var sizes = []int{100, 1000, 5000, 20000}
 
 func large(n int) population {
 	whole := populate(n)

@@ -89,7 +89,7 @@ func (b *builder) addCommon() {
 // model returns the model that consists of one part.
 func (p *part) model(b *builder) *Model {
 	m := &Model{
-		Backends:            p.backends,
+		Backends:            NewBackendList(p.backends),
 		Servers:             p.servers,
 		RedirectServers:     p.redirects,
 		PassthroughBackends: p.passthrough,

@@ -143,10 +143,9 @@ func (m *Memo) follow(c *change, p *part, service types.NamespacedName, now snap
 // moved returns the last model with the moved backends.
 func (m *Memo) moved(c change) *Model {
 	next := *m.model
-	next.Backends = slices.Clone(next.Backends)
 	for _, move := range c.moves {
-		if i, ok := slices.BinarySearchFunc(next.Backends, move.now, compareBackends); ok {
-			next.Backends[i] = move.now
+		if i, ok := next.Backends.search(move.now.Name); ok {
+			next.Backends.List = next.Backends.With(i, move.now)
 		}
 		move.part.backends[move.i] = move.now
 	}

@@ -21,7 +21,7 @@ import (
 // Model is the whole configuration. Servers are the static part, which is rendered to nginx.conf;
 // Backends are the dynamic part, which is sent to Lua.
 type Model struct {
-	Backends              Backends
+	Backends              BackendList
 	Servers               []*Server // sorted by hostname
 	RedirectServers       []Redirect
 	TCPBackends           []L4Service // sorted by port

@@ -3,11 +3,14 @@ package model
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/controller/internal/blocks"
 )
 
 // These names are ingress-nginx's.
@@ -15,6 +18,28 @@ const (
 	DefaultBackendName = "upstream-default-backend"
 	DefaultServerName  = "_"
 )
+
+// BackendList is a long list of backends, sorted by name, that shares most of its memory with
+// similar lists.
+type BackendList struct{ blocks.List[*Backend] }
+
+// NewBackendList returns a list of backends that are sorted by name. It keeps the slice, which must
+// not be modified afterwards.
+func NewBackendList(sorted Backends) BackendList { return BackendList{blocks.Of(sorted)} }
+
+// Find returns the backend of that name, or nil.
+func (l BackendList) Find(name string) *Backend {
+	if i, found := l.search(name); found {
+		return l.At(i)
+	}
+	return nil
+}
+
+// search returns the index of the backend of that name, and whether there is one.
+func (l BackendList) search(name string) (int, bool) {
+	i := sort.Search(l.Len(), func(i int) bool { return l.At(i).Name >= name })
+	return i, i < l.Len() && l.At(i).Name == name
+}
 
 // Backends is a list of backends, sorted by name.
 type Backends []*Backend

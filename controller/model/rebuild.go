@@ -206,7 +206,7 @@ func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *com
 	touched := slices.Concat(gone, come)
 	next := *m.model
 	next.Servers = replaced(next.Servers, collect(gone, (*part).itsServers), collect(come, (*part).itsServers), compareServers)
-	next.Backends = replaced(next.Backends, collect(gone, (*part).itsBackends), collect(come, (*part).itsBackends), compareBackends)
+	next.Backends = NewBackendList(replaced(next.Backends.Slice(), collect(gone, (*part).itsBackends), collect(come, (*part).itsBackends), compareBackends))
 	next.RedirectServers = replaced(next.RedirectServers, collect(gone, (*part).itsRedirects), collect(come, (*part).itsRedirects), compareRedirects)
 	next.PassthroughBackends = replaced(next.PassthroughBackends, collect(gone, (*part).itsPassthrough), collect(come, (*part).itsPassthrough), comparePassthrough)
 	before := m.model.origin

@@ -40,7 +40,7 @@ func dictLine(name string, text conf.Text) []byte {
 // whyPost lists the backends and endpoints that were added, removed or changed. If there are none,
 // the reason is that a reload empties the dictionary.
 func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
-	if told == nil {
+	if !told.IsSent() {
 		return []Why{{New: "first backends"}}
 	}
 	if told.Equal(wanted) {

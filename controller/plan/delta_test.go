@@ -11,7 +11,7 @@ import (
 
 // many returns backends, one of which has the given port.
 func many(port int) wire.List {
-	var list wire.List
+	var list []*wire.Backend
 	add := func(name string, port int) {
 		list = append(list, &wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
 	}
@@ -19,7 +19,7 @@ func many(port int) wire.List {
 		add(fmt.Sprint("backend-", i), 80)
 	}
 	add("last", port)
-	return list
+	return wire.NewList(list...)
 }
 
 func deltas(port int) plan.State {
@@ -41,7 +41,7 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 		t.Errorf("delta %s", step.Delta)
 	}
 	other := deltas(2)
-	other.Backends = wire.List{{Name: "other", JSON: []byte(`{"name":"other"}`)}}
+	other.Backends = wire.NewList(&wire.Backend{Name: "other", JSON: []byte(`{"name":"other"}`)})
 	if step := post(t, deltas(1), other); step.Delta != nil {
 		t.Errorf("planned a delta of %d bytes instead of a list of %d bytes", len(step.Delta), other.Backends.Size())
 	}

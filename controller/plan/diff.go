@@ -3,6 +3,9 @@ package plan
 import (
 	"bytes"
 	"maps"
+	"reflect"
+
+	"windtunnel.dev/controller/wire"
 )
 
 // Diff returns the steps that bring nginx from the running state to the next. There are none if the
@@ -44,10 +47,10 @@ func Diff(running, next State) []Step {
 // forget clears what Lua received before and loses in a reload.
 func (s *State) forget(before State) {
 	if losesDict(backendsDict, before, *s) {
-		s.Backends = nil
+		s.Backends = wire.List{}
 	}
 	if losesDict(streamDict, before, *s) {
-		s.Stream = nil
+		s.Stream = wire.List{}
 	}
 	if losesServers(before, *s) {
 		s.Servers = nil
@@ -57,13 +60,16 @@ func (s *State) forget(before State) {
 // needsStream reports whether the stream backends must be sent. An empty list need not be sent to
 // an nginx that has none.
 func needsStream(now, next State) bool {
-	if next.Stream == nil || len(now.Stream) == 0 && len(next.Stream) == 0 {
+	if !next.Stream.IsSent() || now.Stream.Len() == 0 && next.Stream.Len() == 0 {
 		return false
 	}
 	return !now.Stream.Equal(next.Stream)
 }
 
 func sameFiles(running, next State) bool {
+	if reflect.ValueOf(running.Files).Pointer() == reflect.ValueOf(next.Files).Pointer() {
+		return true // most states share them
+	}
 	return maps.EqualFunc(running.Files, next.Files, bytes.Equal)
 }
 

@@ -12,11 +12,11 @@ import (
 func TestStepsLeadToTheWantedState(t *testing.T) {
 	states := []plan.State{
 		{},
-		{Conf: conf.Whole([]byte("a;\n")), LuaConfig: []byte("{}\n"), Backends: wire.List{}},
-		{Conf: conf.Whole([]byte("b;\n")), LuaConfig: []byte("{}\n"), Backends: wire.List{}},
-		{Conf: conf.Whole([]byte("a;\n")), LuaConfig: []byte("{\n\"x\": 1\n}\n"), Backends: wire.List{}},
-		{Conf: conf.Whole([]byte("b;\n")), LuaConfig: []byte("{}\n"), Backends: wire.List{{Name: "x", JSON: []byte(`{"name":"x"}`)}}},
-		{Conf: conf.Whole([]byte("a;\n# only a comment\n")), LuaConfig: []byte("{}\n"), Backends: wire.List{{Name: "x", JSON: []byte("not JSON")}}},
+		{Conf: conf.Whole([]byte("a;\n")), LuaConfig: []byte("{}\n"), Backends: wire.NewList()},
+		{Conf: conf.Whole([]byte("b;\n")), LuaConfig: []byte("{}\n"), Backends: wire.NewList()},
+		{Conf: conf.Whole([]byte("a;\n")), LuaConfig: []byte("{\n\"x\": 1\n}\n"), Backends: wire.NewList()},
+		{Conf: conf.Whole([]byte("b;\n")), LuaConfig: []byte("{}\n"), Backends: wire.NewList(&wire.Backend{Name: "x", JSON: []byte(`{"name":"x"}`)})},
+		{Conf: conf.Whole([]byte("a;\n# only a comment\n")), LuaConfig: []byte("{}\n"), Backends: wire.NewList(&wire.Backend{Name: "x", JSON: []byte("not JSON")})},
 	}
 	for i, running := range states {
 		for j, next := range states {
@@ -47,7 +47,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add("server {\nserver_name a;\nlocation / {\nset $x 1;\n}\n}\n", "server {\nserver_name a;\nlocation / {\nset $x 2;\n}\n}\n", "{}", `{"name":"x","endpoints":[{"address":"a","port":"1"}]}`)
 	f.Add("}\n{\nserver_name", "  a;\n# b", `{"name":1,"endpoints":{}}`, "null")
 	f.Fuzz(func(t *testing.T, oldConf, newConf, oldBackends, newBackends string) {
-		list := func(text string) wire.List { return wire.List{{Name: "x", JSON: []byte(text)}} }
+		list := func(text string) wire.List { return wire.NewList(&wire.Backend{Name: "x", JSON: []byte(text)}) }
 		steps := plan.Diff(plan.State{Conf: conf.Whole([]byte(oldConf)), Backends: list(oldBackends)}, plan.State{Conf: conf.Whole([]byte(newConf)), Backends: list(newBackends)})
 		if equal := oldConf == newConf && oldBackends == newBackends; equal != (len(steps) == 0) {
 			t.Errorf("equal %t, steps %v", equal, steps)

@@ -16,7 +16,7 @@ type State struct {
 	LuaConfig []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
 	Files     map[string][]byte // other files that nginx reads at start, by path
 	Backends  wire.List         // for POST /configuration/backends
-	Stream    wire.List         // for the stream port; nil if Lua does not balance TCP and UDP
+	Stream    wire.List         // for the stream port; not sent if Lua does not balance TCP and UDP
 	Servers   []byte            // body of POST /configuration/servers
 	// Passthrough is the configuration of the controller's own TLS listener (a wire.Passthrough as
 	// JSON); nil if there is none.

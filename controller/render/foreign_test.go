@@ -209,7 +209,7 @@ func everything(in render.Input) *model.Model {
 	m.Servers[1].Aliases = []string{"known.test", `~^www\d+\.known\.test$`}
 	m.Servers[1].ServerSnippet = "server_tokens on;"
 	m.Servers[1].AuthTLSError = "no CA"
-	m.Backends = append(m.Backends, &model.Backend{Name: "custom-default-backend-demo-errors"})
+	addBackends(m, &model.Backend{Name: "custom-default-backend-demo-errors"})
 	m.RedirectServers = []model.Redirect{{From: "www.known.example", To: "known.example"}}
 	m.AddHeaders = map[string]string{"X-All": "all"}
 	m.ProxySetHeaders = map[string]string{"X-To-Pods": "$host"}

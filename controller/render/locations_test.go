@@ -161,7 +161,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 		"block-user-agents": "~*BadBot", "custom-http-errors": "418",
 	})
 	m := hosts(in, pod(t, told), featured(in))
-	m.Backends = append(m.Backends, &model.Backend{Name: "demo-grpc-80", Endpoints: []model.Endpoint{pod(t, told)}}, &model.Backend{Name: "custom-default-backend-demo-errors", Endpoints: []model.Endpoint{pod(t, func(w http.ResponseWriter, r *http.Request) {
+	addBackends(m, &model.Backend{Name: "demo-grpc-80", Endpoints: []model.Endpoint{pod(t, told)}}, &model.Backend{Name: "custom-default-backend-demo-errors", Endpoints: []model.Endpoint{pod(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		io.WriteString(w, "sorry: ")
 		told(w, r)

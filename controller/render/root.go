@@ -150,7 +150,7 @@ func newRoot(m *model.Model, in Input) *root {
 	files, loads := modules(m.Servers, config, in)
 	return &root{
 		Cfg:             config,
-		Backends:        m.Backends,
+		Backends:        m.Backends.Slice(),
 		Servers:         m.Servers,
 		RedirectServers: m.RedirectServers,
 		TCPBackends:     m.TCPBackends,

@@ -71,7 +71,7 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 			l.FastCGI = annotations.FastCGI{Index: "index.php", Params: map[string]string{"SCRIPT_FILENAME": "/srv$fastcgi_script_name"}}
 		},
 	})
-	m.Backends = append(m.Backends, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
+	addBackends(m, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
 	s := serve(t, m, in, program)
 
 	got := s.ask("mirror.example", "/a?b", func(r *http.Request) {
@@ -138,7 +138,7 @@ func TestFastCGIParametersComeFromNginx(t *testing.T) {
 		}
 	}
 	m.ProxySetHeaders = map[string]string{"X-To-Pods": "$host"}
-	m.Backends = append(m.Backends, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
+	addBackends(m, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
 	s := serve(t, m, in, program)
 	always := []string{"X-Real-Ip: 127.0.0.1", "X-Forwarded-For: 127.0.0.1", "X-Forwarded-Proto: http", "X-Scheme: http", "X-To-Pods: {host}", "!Proxy: lie"}
 	for _, test := range []struct {

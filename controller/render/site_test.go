@@ -193,10 +193,10 @@ func endpointOf(listener net.Listener) model.Endpoint {
 // hosts returns a model with one pod. The location "/" of each host is as given; that of
 // known.example is plain.
 func hosts(in render.Input, endpoint model.Endpoint, wishes map[string]func(*model.Location)) *model.Model {
-	m := &model.Model{Backends: model.Backends{
+	m := &model.Model{Backends: model.NewBackendList(model.Backends{
 		{Name: "demo-web-80", Endpoints: []model.Endpoint{endpoint}},
 		{Name: model.DefaultBackendName, Endpoints: []model.Endpoint{{Address: "127.0.0.1", Port: fmt.Sprint(in.Options.Ports.Default)}}},
-	}}
+	})}
 	add := func(host string, wish func(*model.Location)) {
 		location := plain(in, "/", "demo-web-80")
 		if wish != nil {
@@ -221,4 +221,9 @@ func plain(in render.Input, path, backend string) *model.Location {
 		Path: path, PathType: new(networkingv1.PathTypePrefix), Backend: backend, Ingress: &model.Ingress{Ingress: ingress, ParsedAnnotations: &set},
 		Location: annotations.Location{Proxy: set.Proxy, Logs: annotations.Logs{Access: true}, EnableGlobalAuth: true},
 	}
+}
+
+// addBackends adds backends to a model.
+func addBackends(m *model.Model, more ...*model.Backend) {
+	m.Backends = model.NewBackendList(append(m.Backends.Slice(), more...))
 }

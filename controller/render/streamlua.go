@@ -130,7 +130,7 @@ func streamFindings(m *model.Model, in Input) []model.Finding {
 		return nil
 	}
 	few := *m // the stream block does not depend on servers
-	few.Servers, few.RedirectServers, few.Backends = nil, nil, nil
+	few.Servers, few.RedirectServers, few.Backends = nil, nil, model.BackendList{}
 	text, err := in.Template.execute(newRoot(&few, in))
 	if err != nil {
 		return nil // Render returns it

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"windtunnel.dev/controller/internal/blocks"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 )
@@ -86,38 +87,32 @@ func Backends(m *model.Model, opts options.Options) (List, error) {
 // Memo encodes the backends of one model after another. It reuses the encoding of backends that are
 // the same objects as in the previous model, because nobody modifies them.
 type Memo struct {
-	backends model.Backends
-	list     List
+	encoded blocks.Memo[*model.Backend, *Backend]
+	last    List
 }
 
 // Backends returns the same as the function of that name.
 func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
 	if !opts.DynamicConfiguration {
-		return List{}, nil
+		return NewList(), nil
 	}
-	list := make(List, 0, len(m.Backends))
-	before := 0 // index of the next backend in the last model, which is also sorted by name
-	same := func(b *model.Backend) bool { return before < len(memo.backends) && memo.backends[before] == b }
-	for _, b := range m.Backends {
-		for !same(b) && before < len(memo.backends) && memo.backends[before].Name < b.Name {
-			before++
-		}
-		if same(b) {
-			list = append(list, memo.list[before])
-			before++
-			continue
-		}
-		text, err := encode(b)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, &Backend{Name: b.Name, JSON: text})
+	all, err := memo.encoded.Map(m.Backends.List, encode)
+	if err != nil {
+		return List{}, err
 	}
-	memo.backends, memo.list = m.Backends, list
-	return list, nil
+	next := List{all: all, sent: true, size: memo.last.size}
+	come, gone := blocks.Differing(all, memo.last.all)
+	for _, b := range come {
+		next.size += len(b.JSON)
+	}
+	for _, b := range gone {
+		next.size -= len(b.JSON)
+	}
+	memo.last = next
+	return next, nil
 }
 
-func encode(b *model.Backend) ([]byte, error) {
+func encode(b *model.Backend) (*Backend, error) {
 	out := backend{
 		Name:                  b.Name,
 		Port:                  b.Port,
@@ -139,7 +134,7 @@ func encode(b *model.Backend) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding backend %s: %w", b.Name, err)
 	}
-	return text, nil
+	return &Backend{Name: b.Name, JSON: text}, nil
 }
 
 func encodeAffinity(a model.SessionAffinity) affinity {

@@ -14,7 +14,12 @@ import (
 // list returns a List of backends with the given JSON.
 func list(t *testing.T, encoded ...string) wire.List {
 	t.Helper()
-	var l wire.List
+	return wire.NewList(decoded(t, encoded...)...)
+}
+
+func decoded(t *testing.T, encoded ...string) []*wire.Backend {
+	t.Helper()
+	var l []*wire.Backend
 	for _, text := range encoded {
 		var b struct{ Name string }
 		if err := json.Unmarshal([]byte(text), &b); err != nil {
@@ -47,7 +52,7 @@ func TestDelta(t *testing.T) {
 }
 
 // follow applies a delta to backends, as Lua does.
-func follow(t *testing.T, backends map[string]string, text []byte) {
+func follow(t *testing.T, known map[string]string, text []byte) {
 	t.Helper()
 	var d struct {
 		Changed []json.RawMessage
@@ -57,10 +62,10 @@ func follow(t *testing.T, backends map[string]string, text []byte) {
 		t.Fatal(err)
 	}
 	for _, name := range d.Removed {
-		delete(backends, name)
+		delete(known, name)
 	}
-	for _, b := range list(t, texts(d.Changed)...) {
-		backends[b.Name] = string(b.JSON)
+	for _, b := range decoded(t, texts(d.Changed)...) {
+		known[b.Name] = string(b.JSON)
 	}
 }
 
@@ -74,7 +79,7 @@ func texts(raw []json.RawMessage) []string {
 
 func TestDeltasMatchFullLists(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
-	wanted, followed, before := map[string]string{}, map[string]string{}, wire.List(nil)
+	wanted, followed, before := map[string]string{}, map[string]string{}, wire.List{}
 	for range 500 {
 		for range random.IntN(4) {
 			name := fmt.Sprint("backend-", random.IntN(12))

@@ -4,12 +4,29 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/controller/internal/blocks"
 )
 
 // List is a list of backends for Lua. Each is encoded separately, so two lists can be compared
-// backend by backend. A nil List means that nothing is sent; an empty List means that there are no
-// backends. The backends must not be modified, because lists share them.
-type List []*Backend
+// backend by backend. The zero List means that nothing is sent; NewList returns one that may have no
+// backends, but is sent. The backends must not be modified, because lists share them.
+type List struct {
+	all  blocks.List[*Backend]
+	sent bool
+	size int // of all JSON texts
+}
+
+// NewList returns a list of backends, sorted by name.
+func NewList(backends ...*Backend) List { return listOf(blocks.Of(backends)) }
+
+func listOf(all blocks.List[*Backend]) List {
+	l := List{all: all, sent: true}
+	for b := range all.All() {
+		l.size += len(b.JSON)
+	}
+	return l
+}
 
 // Backend is an encoded backend.
 type Backend struct {
@@ -17,20 +34,20 @@ type Backend struct {
 	JSON []byte
 }
 
+// IsSent reports whether the list is sent.
+func (l List) IsSent() bool { return l.sent }
+
+// Len returns the number of backends.
+func (l List) Len() int { return l.all.Len() }
+
 // Size returns an upper bound for the length of Body, in bytes.
-func (l List) Size() int {
-	size := 2
-	for _, b := range l {
-		size += len(b.JSON) + 1
-	}
-	return size
-}
+func (l List) Size() int { return 2 + l.size + l.all.Len() }
 
 // Body returns the list as a JSON array.
 func (l List) Body() []byte {
 	body := append(make([]byte, 0, l.Size()), '[')
-	for i, b := range l {
-		if i > 0 {
+	for b := range l.all.All() {
+		if len(body) > 1 {
 			body = append(body, ',')
 		}
 		body = append(body, b.JSON...)
@@ -40,24 +57,30 @@ func (l List) Body() []byte {
 
 // Equal reports whether two lists have the same bytes.
 func (l List) Equal(other List) bool {
-	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, (*Backend).equal)
+	if l.sent != other.sent || l.Len() != other.Len() {
+		return false
+	}
+	x, y := blocks.Differing(l.all, other.all)
+	return slices.EqualFunc(x, y, (*Backend).equal)
 }
 
 // Keeping returns the list plus the backends of other whose names it lacks. Both lists are sorted
 // by name.
 func (l List) Keeping(other List) List {
-	have := l.byName()
-	kept := slices.Clone(l)
-	for _, b := range other {
+	mine, theirs := blocks.Differing(l.all, other.all)
+	have := byName(mine)
+	var missing []*Backend
+	for _, b := range theirs {
 		if _, ok := have[b.Name]; !ok {
-			kept = append(kept, b)
+			missing = append(missing, b)
 		}
 	}
-	if len(kept) == len(l) {
+	if len(missing) == 0 {
 		return l
 	}
+	kept := append(l.all.Slice(), missing...)
 	slices.SortStableFunc(kept, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
-	return kept
+	return NewList(kept...)
 }
 
 func (b *Backend) equal(other *Backend) bool {
@@ -73,15 +96,15 @@ type Change struct {
 // Since returns the changes from the list before to this one: first the changes of backends in this
 // list, in its order, then the backends that are gone.
 func (l List) Since(before List) []Change {
-	l, before = differing(l, before)
-	old, now := before.byName(), l.byName()
+	mine, theirs := blocks.Differing(l.all, before.all)
+	old, now := byName(theirs), byName(mine)
 	var changes []Change
-	for _, b := range l {
+	for _, b := range mine {
 		if text := old[b.Name]; !bytes.Equal(text, b.JSON) {
 			changes = append(changes, Change{b.Name, text, b.JSON})
 		}
 	}
-	for _, b := range before {
+	for _, b := range theirs {
 		if _, still := now[b.Name]; !still {
 			changes = append(changes, Change{Name: b.Name, Before: b.JSON})
 		}
@@ -89,21 +112,9 @@ func (l List) Since(before List) []Change {
 	return changes
 }
 
-// differing removes the common beginning and the common end of two lists, because lists are long
-// and most changes are small.
-func differing(a, b List) (List, List) {
-	for len(a) > 0 && len(b) > 0 && a[0].equal(b[0]) {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1].equal(b[len(b)-1]) {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return a, b
-}
-
-func (l List) byName() map[string][]byte {
-	named := make(map[string][]byte, len(l))
-	for _, b := range l {
+func byName(list []*Backend) map[string][]byte {
+	named := make(map[string][]byte, len(list))
+	for _, b := range list {
 		named[b.Name] = b.JSON
 	}
 	return named

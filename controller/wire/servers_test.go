@@ -103,10 +103,10 @@ func TestServersKeeping(t *testing.T) {
 
 func TestListKeeping(t *testing.T) {
 	a, b, newer, c := &wire.Backend{Name: "a", JSON: []byte("1")}, &wire.Backend{Name: "b", JSON: []byte("1")}, &wire.Backend{Name: "b", JSON: []byte("2")}, &wire.Backend{Name: "c"}
-	if got := (wire.List{newer, c}).Keeping(wire.List{a, b}); !got.Equal(wire.List{a, newer, c}) {
+	if got := wire.NewList(newer, c).Keeping(wire.NewList(a, b)); !got.Equal(wire.NewList(a, newer, c)) {
 		t.Errorf("got %s", got.Body())
 	}
-	if got := (wire.List{newer}).Keeping(nil); !got.Equal(wire.List{newer}) {
+	if got := wire.NewList(newer).Keeping(wire.List{}); !got.Equal(wire.NewList(newer)) {
 		t.Errorf("got %s", got.Body())
 	}
 }

@@ -10,22 +10,21 @@ import (
 )
 
 // StreamBackends returns the backends that are sent to the stream port, which configures the
-// endpoints of TCP and UDP services in nginx's stream block. It returns nil if Lua does not balance
-// them.
+// endpoints of TCP and UDP services in nginx's stream block. They are not sent if Lua does not
+// balance them.
 func StreamBackends(m *model.Model, opts options.Options) (List, error) {
 	if !opts.DynamicStream() {
-		return nil, nil
+		return List{}, nil
 	}
-	list := List{}
+	var list []*Backend
 	for _, service := range slices.Concat(m.TCPBackends, m.UDPBackends) {
-		name := service.Name()
-		text, err := encode(&model.Backend{
-			Name: name, Service: service.Service, Port: intstr.FromInt(service.Port), Endpoints: service.Endpoints,
+		backend, err := encode(&model.Backend{
+			Name: service.Name(), Service: service.Service, Port: intstr.FromInt(service.Port), Endpoints: service.Endpoints,
 		})
 		if err != nil {
-			return nil, err
+			return List{}, err
 		}
-		list = append(list, &Backend{Name: name, JSON: text})
+		list = append(list, backend)
 	}
-	return list, nil
+	return NewList(list...), nil
 }

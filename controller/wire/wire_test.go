@@ -15,7 +15,7 @@ import (
 
 func backends(t *testing.T, dynamic bool, list ...*model.Backend) string {
 	t.Helper()
-	text, err := wire.Backends(&model.Model{Backends: list}, options.Options{DynamicConfiguration: dynamic})
+	text, err := wire.Backends(&model.Model{Backends: model.NewBackendList(list)}, options.Options{DynamicConfiguration: dynamic})
 	if err != nil {
 		t.Fatal(err)
 	}

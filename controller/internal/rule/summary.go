@@ -14,7 +14,7 @@ import (
 // Summary formats a model as the lines of a golden file. It omits defaults.
 func Summary(m *model.Model) string {
 	var text strings.Builder
-	for _, b := range m.Backends {
+	for b := range m.Backends.All() {
 		fmt.Fprintf(&text, "backend %s ->", b.Name)
 		for _, e := range b.Endpoints {
 			fmt.Fprintf(&text, " %s", e.HostPort())

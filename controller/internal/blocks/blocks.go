@@ -1,0 +1,150 @@
+// Package blocks has lists for many elements of which few change. Its one rule: a list is never
+// modified. The copy in which one element differs shares all blocks but one, and comparing two such
+// lists skips the blocks that they share.
+package blocks
+
+import "iter"
+
+// size is the number of elements in each block but the last.
+const size = 128
+
+// List is a list of elements. The zero value is empty.
+type List[T comparable] struct {
+	blocks [][]T
+	length int
+}
+
+// Of returns a list. It keeps the slice, which must not be modified afterwards.
+func Of[T comparable](all []T) List[T] {
+	list := List[T]{length: len(all), blocks: make([][]T, 0, (len(all)+size-1)/size)}
+	for len(all) > 0 {
+		n := min(size, len(all))
+		list.blocks, all = append(list.blocks, all[:n:n]), all[n:]
+	}
+	return list
+}
+
+// Len returns the number of elements.
+func (l List[T]) Len() int { return l.length }
+
+// At returns an element.
+func (l List[T]) At(i int) T { return l.blocks[i/size][i%size] }
+
+// All yields the elements in order.
+func (l List[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, block := range l.blocks {
+			for _, element := range block {
+				if !yield(element) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Slice returns a copy of the elements.
+func (l List[T]) Slice() []T {
+	all := make([]T, 0, l.length)
+	for _, block := range l.blocks {
+		all = append(all, block...)
+	}
+	return all
+}
+
+// With returns the list with another element at i.
+func (l List[T]) With(i int, element T) List[T] {
+	l.blocks = append([][]T(nil), l.blocks...)
+	block := append([]T(nil), l.blocks[i/size]...)
+	block[i%size] = element
+	l.blocks[i/size] = block
+	return l
+}
+
+// Memo maps one list after another, and calls the function only for elements that the last list did
+// not have. The zero value is ready to use.
+type Memo[T, U comparable] struct {
+	from List[T]
+	to   List[U]
+}
+
+// fewMoved is the number of elements up to which Map looks for them only at their place. Beyond it,
+// it looks for them in the whole list.
+const fewMoved = 16
+
+// Map returns the list of what the function makes of each element. On an error the Memo stays as it
+// was.
+func (m *Memo[T, U]) Map(from List[T], do func(T) (U, error)) (List[U], error) {
+	to := List[U]{length: from.length, blocks: make([][]U, len(from.blocks))}
+	moved := 0
+	var known map[T]U
+	for b, block := range from.blocks {
+		var had []T
+		if b < len(m.from.blocks) {
+			had = m.from.blocks[b]
+		}
+		if same(block, had) {
+			to.blocks[b] = m.to.blocks[b]
+			continue
+		}
+		to.blocks[b] = make([]U, len(block))
+		for i, element := range block {
+			if i < len(had) && had[i] == element {
+				to.blocks[b][i] = m.to.blocks[b][i]
+				continue
+			}
+			if moved++; moved == fewMoved {
+				known = m.known()
+			}
+			mapped, ok := known[element]
+			if !ok {
+				var err error
+				if mapped, err = do(element); err != nil {
+					return List[U]{}, err
+				}
+			}
+			to.blocks[b][i] = mapped
+		}
+	}
+	m.from, m.to = from, to
+	return to, nil
+}
+
+func (m *Memo[T, U]) known() map[T]U {
+	known := make(map[T]U, m.from.length)
+	for b, block := range m.from.blocks {
+		for i, element := range block {
+			known[element] = m.to.blocks[b][i]
+		}
+	}
+	return known
+}
+
+// Differing returns the elements of two lists without those at their common beginning and end, and
+// without the blocks that the lists share at the same place.
+func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
+	for b := range max(len(x.blocks), len(y.blocks)) {
+		var ofX, ofY []T
+		if b < len(x.blocks) {
+			ofX = x.blocks[b]
+		}
+		if b < len(y.blocks) {
+			ofY = y.blocks[b]
+		}
+		if !same(ofX, ofY) {
+			onlyX, onlyY = append(onlyX, ofX...), append(onlyY, ofY...)
+		}
+	}
+	for len(onlyX) > 0 && len(onlyY) > 0 && onlyX[0] == onlyY[0] {
+		onlyX, onlyY = onlyX[1:], onlyY[1:]
+	}
+	for len(onlyX) > 0 && len(onlyY) > 0 && onlyX[len(onlyX)-1] == onlyY[len(onlyY)-1] {
+		onlyX, onlyY = onlyX[:len(onlyX)-1], onlyY[:len(onlyY)-1]
+	}
+	return onlyX, onlyY
+}
+
+// same reports whether two blocks are the same memory.
+func same[T any](x, y []T) bool {
+	return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0])
+}
