@@ -160,12 +160,13 @@ func TestEndpointChangeRebuildsOnlyItsBackend(t *testing.T) {
 		service string
 		empty   bool
 		same    bool
+		serving bool // the same backends have endpoints
 	}{
-		{"svc-0000", false, true},
-		{"svc-0000", true, true},
-		{"svc-0001", false, true}, // has default-backend
-		{"svc-0001", true, false},
-		{"svc-0003", false, true},
+		{"svc-0000", false, true, true},
+		{"svc-0000", true, true, false},
+		{"svc-0001", false, true, true}, // has default-backend
+		{"svc-0001", true, false, false},
+		{"svc-0003", false, true, true},
 	} {
 		for i, slice := range whole.slices {
 			if slice.Labels[discoveryv1.LabelServiceName] == test.service {
@@ -180,6 +181,9 @@ func TestEndpointChangeRebuildsOnlyItsBackend(t *testing.T) {
 		next := build()
 		if got := next.SameButEndpoints(first); got != test.same {
 			t.Errorf("%+v: same %t", test, got)
+		}
+		if got := next.SameServing(first); got != test.serving {
+			t.Errorf("%+v: same serving %t", test, got)
 		}
 		for backend := range next.Backends.All() {
 			old := first.Backends.Find(backend.Name)

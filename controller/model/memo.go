@@ -144,6 +144,9 @@ func (m *Memo) follow(c *change, p *part, service types.NamespacedName, now snap
 func (m *Memo) moved(c change) *Model {
 	next := *m.model
 	for _, move := range c.moves {
+		if (len(move.now.Endpoints) == 0) != (len(move.part.backends[move.i].Endpoints) == 0) {
+			next.filled = new(byte)
+		}
 		if i, ok := next.Backends.search(move.now.Name); ok {
 			next.Backends.List = next.Backends.With(i, move.now)
 		}
@@ -202,6 +205,10 @@ func changedObjects[T comparable](before, now map[types.NamespacedName]T) map[ty
 func (m *Model) SameButEndpoints(other *Model) bool {
 	return other != nil && m.origin != nil && m.origin == other.origin
 }
+
+// SameServing reports whether two models of one Memo are equal except for the endpoints of their
+// backends, and whether the same backends have any.
+func (m *Model) SameServing(other *Model) bool { return m.SameButEndpoints(other) && m.filled == other.filled }
 
 // ConfigMaps returns the ConfigMaps that were looked up, besides the controller's own, in any
 // order.

@@ -40,6 +40,7 @@ type Model struct {
 	Files map[string][]byte
 
 	origin *origin // how everything except the endpoints of Backends was built
+	filled *byte   // identifies which of Backends have endpoints
 }
 
 // Backend is a port of a service, with the endpoints that serve it.

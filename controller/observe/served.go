@@ -24,12 +24,15 @@ func (o *Observer) Serves(now *model.Model) {
 	if !o.ServedMetrics {
 		return
 	}
+	if now.SameServing(o.served) {
+		return
+	}
 	if !now.SameButEndpoints(o.served) {
 		o.Metrics.Serves(servedBy(now))
 		o.Metrics.Certificates(certificates(now))
-		o.served = now
 	}
 	o.Metrics.Orphans(orphans(now))
+	o.served = now
 }
 
 // servedBy returns the hosts and ingresses of a model, for the metrics of requests.
