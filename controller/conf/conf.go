@@ -88,6 +88,23 @@ func (t Text) Contains(part []byte) bool {
 	return false
 }
 
+// LineWith returns the first line that begins with some text, without the white space around the
+// line; nil if there is none.
+func (t Text) LineWith(start []byte) []byte {
+	for _, p := range t.pieces {
+		rest := p.text
+		for at := bytes.Index(rest, start); at >= 0; at = bytes.Index(rest, start) {
+			begin := bytes.LastIndexByte(rest[:at], '\n') + 1
+			line, after, _ := bytes.Cut(rest[begin:], []byte("\n"))
+			if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) {
+				return line
+			}
+			rest = after
+		}
+	}
+	return nil
+}
+
 // Find returns the first match of a pattern within a piece, and its groups; nil if there is none.
 func (t Text) Find(pattern *regexp.Regexp) [][]byte {
 	for _, p := range t.pieces {

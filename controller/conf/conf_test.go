@@ -57,3 +57,13 @@ func TestTextIsItsPieces(t *testing.T) {
 		t.Errorf("%q, %d", text, text.Len())
 	}
 }
+
+func TestLineWith(t *testing.T) {
+	text := conf.Of(texts("# dict a 1;\n\tnone;\n", "http {\n\t  dict a 2;\t\n\tdict a 3;\n}\n")...)
+	if got := string(text.LineWith([]byte("dict a "))); got != "dict a 2;" {
+		t.Errorf("%q", got)
+	}
+	if got := text.LineWith([]byte("dict b ")); got != nil {
+		t.Errorf("%q", got)
+	}
+}

@@ -25,16 +25,7 @@ func losesDict(name string, running, next State) bool {
 }
 
 func dictLine(name string, text conf.Text) []byte {
-	start := []byte("lua_shared_dict " + name + " ")
-	if !text.Contains(start) {
-		return nil
-	}
-	for line := range bytes.SplitSeq(text.Bytes(), []byte("\n")) {
-		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) {
-			return line
-		}
-	}
-	return nil
+	return text.LineWith([]byte("lua_shared_dict " + name + " "))
 }
 
 // whyPost lists the backends and endpoints that were added, removed or changed. If there are none,

@@ -10,6 +10,12 @@ import (
 // of blocks around the text.
 func indent(text []byte, depth int) []byte {
 	var out bytes.Buffer
+	indentTo(&out, text, depth)
+	return out.Bytes()
+}
+
+// indentTo writes an indented text to an empty buffer.
+func indentTo(out *bytes.Buffer, text []byte, depth int) {
 	out.Grow(len(text) + len(text)/4)
 	blank := true // true at the start, so no blank line comes first
 	for line := range bytes.SplitSeq(withoutReturns(text), []byte("\n")) {
@@ -23,12 +29,13 @@ func indent(text []byte, depth int) []byte {
 		}
 		blank = false
 		closing := len(line) - len(bytes.TrimLeft(line, "}"))
-		writeTabs(&out, max(depth-closing, 0))
+		writeTabs(out, max(depth-closing, 0))
 		out.Write(line)
 		out.WriteByte('\n')
 		depth = max(depth+opened(line), 0)
 	}
-	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n')
+	out.Truncate(len(bytes.TrimRight(out.Bytes(), "\n")))
+	out.WriteByte('\n')
 }
 
 // opened returns how many more blocks a line opens than it closes. As in nginx, a comment or a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -124,12 +125,14 @@ func renderPiece(file string, data any, depth int) (*conf.Piece, error) {
 	if err := ours.parsed.ExecuteTemplate(buffer, file, data); err != nil {
 		return nil, ours.readable(err)
 	}
-	text := indent(buffer.Bytes(), depth)
-	exact := make([]byte, 0, len(text)+1)
-	if depth > 0 {
-		exact = append(exact, '\n')
+	indented := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers
+	defer buffers.Put(indented)
+	indented.Reset()
+	indentTo(indented, buffer.Bytes(), depth)
+	if depth == 0 {
+		return conf.NewPiece(bytes.Clone(indented.Bytes())), nil
 	}
-	return conf.NewPiece(append(exact, text...)), nil
+	return conf.NewPiece(slices.Concat([]byte("\n"), indented.Bytes())), nil
 }
 
 // withoutServers returns what the templates of servers read besides their own server. It has no
