@@ -208,7 +208,9 @@ func (m *Model) SameButEndpoints(other *Model) bool {
 
 // SameServing reports whether two models of one Memo are equal except for the endpoints of their
 // backends, and whether the same backends have any.
-func (m *Model) SameServing(other *Model) bool { return m.SameButEndpoints(other) && m.filled == other.filled }
+func (m *Model) SameServing(other *Model) bool {
+	return m.SameButEndpoints(other) && m.filled == other.filled
+}
 
 // ConfigMaps returns the ConfigMaps that were looked up, besides the controller's own, in any
 // order.
