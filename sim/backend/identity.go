@@ -45,6 +45,19 @@ func ParseIdentity(body []byte) (Identity, error) {
 	return i, nil
 }
 
+// IsText reports whether a body is the identity as a pod writes it. Another body may have the same
+// meaning; ParseIdentity reads it. IsText is much faster.
+func (i Identity) IsText(body []byte) bool {
+	rest := body
+	for _, part := range []string{`{"pod":"`, i.Pod, `","service":"`, i.Service, `","state":"`, string(i.State), `","body":"`, i.Body, `"}`} {
+		if len(rest) < len(part) || string(rest[:len(part)]) != part {
+			return false
+		}
+		rest = rest[len(part):]
+	}
+	return len(rest) == 0
+}
+
 func (i Identity) setHeaders(h http.Header) {
 	h.Set(PodHeader, i.Pod)
 	h.Set(ServiceHeader, i.Service)

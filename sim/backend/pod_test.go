@@ -3,6 +3,7 @@ package backend
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -422,5 +423,21 @@ func TestFurtherPorts(t *testing.T) {
 	p.Gone()
 	if _, err := net.Dial("tcp", further.String()); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("when it is gone: %v", err)
+	}
+}
+
+func TestIdentityIsText(t *testing.T) {
+	identity := Identity{Pod: "demo/web-1", Service: "demo/web", State: Ready, Body: "00"}
+	text, err := json.Marshal(identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !identity.IsText(text) {
+		t.Errorf("%s is not the text", text)
+	}
+	for _, other := range []string{"", "{}", string(text[:len(text)-1]), string(text) + " ", strings.Replace(string(text), "web-1", "web-2", 1)} {
+		if identity.IsText([]byte(other)) {
+			t.Errorf("%s is the text", other)
+		}
 	}
 }

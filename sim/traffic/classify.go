@@ -138,6 +138,9 @@ func flaw(o outcome) string {
 	if o.identity.Body != o.wantBody {
 		return fmt.Sprintf("the pod got a body with checksum %s, sent was %s", o.identity.Body, o.wantBody)
 	}
+	if o.identity.IsText(o.body) {
+		return ""
+	}
 	inBody, err := backend.ParseIdentity(o.body)
 	if err != nil {
 		return err.Error()

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	vegeta "github.com/tsenart/vegeta/v12/lib"
-
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
@@ -128,14 +126,7 @@ func (c *client) fire() event.Request {
 		if c.recorder.lane.http.body != nil {
 			s.body = []byte("0123456789abcdef0123456789abcdef")
 		}
-		sender := newHTTPSender(*c.recorder, nil, c.transport)
-		var target vegeta.Target
-		sender.fill(&target, s)
-		request, err := target.Request()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		sender.send(s, request)
+		newHTTPSender(*c.recorder, c.transport).send(s)
 	}
 	requests := c.log.requests(c.t)
 	return requests[len(requests)-1]

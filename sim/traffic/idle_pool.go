@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -9,6 +10,7 @@ import (
 // http.Transport.
 type idlePool struct {
 	limit int
+	check bool // whether get asks the system about each connection
 
 	mu     sync.Mutex
 	idle   []*connection
@@ -27,7 +29,7 @@ func (p *idlePool) get() *connection {
 		c := p.idle[last]
 		p.idle = p.idle[:last]
 		p.mu.Unlock()
-		if c.quiet() {
+		if !p.check || c.quiet() {
 			return c
 		}
 		c.Close()
@@ -42,6 +44,20 @@ func (p *idlePool) put(c *connection) {
 		return
 	}
 	p.idle = append(p.idle, c)
+}
+
+// drop closes a connection that the server has ended, unless it is in use: then its user notices.
+func (p *idlePool) drop(c *connection) {
+	p.mu.Lock()
+	i := slices.Index(p.idle, c)
+	if i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+	}
+	p.mu.Unlock()
+	if i >= 0 {
+		c.socket.over.Store(true)
+		c.Close()
+	}
 }
 
 func (p *idlePool) close() {
@@ -65,8 +81,11 @@ func (c *connection) quiet() bool {
 	quiet := false
 	err = raw.Read(func(fd uintptr) bool {
 		var one [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = err == syscall.EAGAIN
+		if err == nil && n == 0 || err == syscall.ECONNRESET {
+			c.socket.over.Store(true)
+		}
 		return true
 	})
 	return err == nil && quiet

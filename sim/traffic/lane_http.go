@@ -5,9 +5,12 @@ import "net/http"
 // httpLane behaves like most programs: GET over keep-alive connections, and a request
 // whose connection turns out to be dead is silently sent again on another. net/http does
 // so for GET, HEAD, OPTIONS and TRACE (see http.Transport), as do browsers and most HTTP
-// libraries. Its failures are those that a retry cannot hide; hidden retries are counted.
+// libraries; newRepeatingTransport repeats what net/http would. Its failures are those that a retry cannot hide; hidden retries are counted.
 var httpLane = lane{
 	name: "http",
 	doc:  "GET over kept connections; when a connection closes, the client repeats the request, as HTTP allows",
-	http: &httpClient{method: http.MethodGet, transport: keepAlive},
+	http: &httpClient{
+		method:    http.MethodGet,
+		transport: func(d *dialer, a Attack) transport { return newRepeatingTransport(d, a.MaxInFlight) },
+	},
 }

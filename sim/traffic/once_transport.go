@@ -17,35 +17,62 @@ import (
 	"time"
 )
 
-// onceTransport sends each request exactly once. It uses net/http's framing, but manages
-// connections itself, because http.Transport decides on its own when to repeat a request.
+// onceTransport sends each request exactly once, or repeats it as net/http does. It uses net/http's
+// framing, but manages connections itself: http.Transport decides on its own when to repeat a
+// request, and needs two further goroutines for each connection.
 type onceTransport struct {
-	dial  func(ctx context.Context, network, address string) (net.Conn, error)
-	limit int // of the idle connections to an address
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	limit   int      // of the idle connections to an address
+	repeats bool     // a request that did not get a byte of an answer over a used connection is sent again
+	hangups *hangups // nil: the system has no more epoll instances
 
 	mu   sync.Mutex
 	idle map[string]*idlePool // by address
 }
 
 func newOnceTransport(d *dialer, limit int) *onceTransport {
-	return &onceTransport{dial: d.dialURL, limit: limit, idle: map[string]*idlePool{}}
+	watch, err := watchHangups()
+	if err != nil {
+		watch = nil // ended connections are noticed when they are to be used
+	}
+	return &onceTransport{dial: d.dialURL, limit: limit, hangups: watch, idle: map[string]*idlePool{}}
+}
+
+// newRepeatingTransport returns a transport for requests that may be repeated: those without a body
+// whose method is idempotent (RFC 9110, section 9.2.2). Like http.Transport, it repeats a request if
+// a connection that has served before ends before the answer begins.
+func newRepeatingTransport(d *dialer, limit int) *onceTransport {
+	o := newOnceTransport(d, limit)
+	o.repeats = true
+	return o
 }
 
 // RoundTrip returns when the whole answer has been received. If the body breaks off, reading
 // it returns the error, as with http.Transport.
 func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	for {
+		response, again, err := o.try(r)
+		if !again || !o.repeats {
+			return response, err
+		}
+	}
+}
+
+// try sends the request once. again reports whether it may be repeated.
+func (o *onceTransport) try(r *http.Request) (response *http.Response, again bool, err error) {
 	ctx := r.Context()
 	trace := httptrace.ContextClientTrace(ctx) // httpSender always sets one
 	idle := o.pool(r.URL.Host)
 	c, err := o.connection(ctx, idle, r.URL, trace)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.served})
 
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	response, err := c.exchange(r, trace)
+	response, err = c.exchange(r, trace)
 	reusable := stop() && err == nil && c.reader.Buffered() == 0 && !response.Close
+	again = err != nil && c.served && !c.began && ctx.Err() == nil
 	if reusable {
 		c.served = true
 		idle.put(c)
@@ -56,12 +83,12 @@ func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		err = context.Cause(ctx)
 	}
 	if response == nil {
-		return nil, err
+		return nil, again, err
 	}
 	if err != nil {
 		response.Body = io.NopCloser(io.MultiReader(response.Body, failingReader{err}))
 	}
-	return response, nil
+	return response, false, nil
 }
 
 func (o *onceTransport) CloseIdleConnections() {
@@ -70,6 +97,10 @@ func (o *onceTransport) CloseIdleConnections() {
 	for _, pool := range o.idle {
 		pool.close()
 	}
+	if o.hangups != nil {
+		o.hangups.stop()
+		o.hangups = nil
+	}
 }
 
 // pool returns the pool of an address.
@@ -77,7 +108,7 @@ func (o *onceTransport) pool(address string) *idlePool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.idle[address] == nil {
-		o.idle[address] = &idlePool{limit: o.limit}
+		o.idle[address] = &idlePool{limit: o.limit, check: !o.repeats || o.hangups == nil}
 	}
 	return o.idle[address]
 }
@@ -105,6 +136,13 @@ func (o *onceTransport) connection(ctx context.Context, idle *idlePool, to *url.
 		c.Conn = secured
 	}
 	c.reader = bufio.NewReader(c.Conn)
+	if o.hangups != nil {
+		c.forget, err = o.hangups.add(c.socket.TCPConn, func() { idle.drop(c) })
+		if err != nil {
+			opened.Close()
+			return nil, err
+		}
+	}
 	return c, nil
 }
 
@@ -113,12 +151,22 @@ type connection struct {
 	net.Conn // the socket, or TLS over it
 	socket   *socket
 	reader   *bufio.Reader
-	served   bool // an answer has been read from it
+	forget   func() // ends the watching; nil: it is not watched
+	served   bool   // an answer has been read from it
+	began    bool   // an answer to the last request has begun
+}
+
+func (c *connection) Close() error {
+	if c.forget != nil {
+		c.forget()
+	}
+	return c.Conn.Close()
 }
 
 // exchange sends the request and reads the answer to its end. It may return both an error and
 // an answer, with as much of the body as was read.
 func (c *connection) exchange(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
+	c.began = false
 	var buffer bytes.Buffer
 	if err := r.Write(&buffer); err != nil { // calls the trace's WroteHeaders
 		return nil, err
@@ -128,6 +176,7 @@ func (c *connection) exchange(r *http.Request, trace *httptrace.ClientTrace) (*h
 	if _, err := c.reader.Peek(1); err != nil {
 		return nil, cmp.Or(wrote, err)
 	}
+	c.began = true
 	trace.GotFirstResponseByte()
 	response, err := c.readHead(r)
 	if err != nil {

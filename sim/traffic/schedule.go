@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"sync"
@@ -40,7 +39,7 @@ type schedule struct {
 
 	inFlight context.Context // ends when the grace period after the run is over
 	mu       sync.Mutex
-	unsent   map[uint64]shot // made, and not yet taken
+	unsent   map[uint64]bool // numbers of the shots that are made, and not yet taken
 }
 
 func newSchedule(ctx, inFlight context.Context, a Attack, l lane) *schedule {
@@ -53,7 +52,7 @@ func newSchedule(ctx, inFlight context.Context, a Attack, l lane) *schedule {
 		random:   rand.New(rand.NewPCG(a.Seed, stream.Sum64())),
 		start:    time.Now(),
 		inFlight: inFlight,
-		unsent:   map[uint64]shot{},
+		unsent:   map[uint64]bool{},
 	}
 	s.noteEnd = sync.OnceFunc(func() { s.ended = time.Since(s.start) })
 	context.AfterFunc(ctx, s.noteEnd)
@@ -78,11 +77,13 @@ func (s *schedule) await() (shot, bool) {
 
 // sleepUntil returns false if the run has ended by then.
 func (s *schedule) sleepUntil(t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-s.ctx.Done():
+	if wait := time.Until(t); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.ctx.Done():
+		}
 	}
 	return s.ctx.Err() == nil // both may have happened
 }
@@ -99,24 +100,20 @@ func (s *schedule) make() shot {
 	s.made++
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unsent[made.number] = made
+	s.unsent[made.number] = true
 	return made
 }
 
-// take returns the shot of that number, which the caller sends at once. It is an error if the shot
-// was taken before, or if the grace period after the run is over: then the shot stays unsent.
-func (s *schedule) take(number uint64) (shot, error) {
-	if err := s.inFlight.Err(); err != nil {
-		return shot{}, err
+// take reports whether the caller may send the shot of that number, at once. It returns false if the
+// grace period after the run is over: then the shot stays unsent.
+func (s *schedule) take(number uint64) bool {
+	if s.inFlight.Err() != nil {
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	made, ok := s.unsent[number]
-	if !ok {
-		return shot{}, fmt.Errorf("request %d was sent twice", number)
-	}
 	delete(s.unsent, number)
-	return made, nil
+	return true
 }
 
 // account logs, after the last request, how many requests were due and how many were never sent.

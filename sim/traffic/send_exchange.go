@@ -7,32 +7,14 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"windtunnel.dev/sim/backend"
 )
 
-// exchangeSender sends the shots of a lane that does not speak HTTP. It uses the schedule without
-// vegeta's attacker, and a connection or socket of its own for each shot.
+// exchangeSender sends the shots of a lane that does not speak HTTP, each over a connection or
+// socket of its own.
 type exchangeSender struct {
 	recorder
-	schedule *schedule
-	dialer   *dialer
-}
-
-// run sends every shot of the schedule, and returns when all exchanges have ended.
-func (e *exchangeSender) run() {
-	var exchanges errgroup.Group
-	exchanges.SetLimit(e.attack.MaxInFlight)
-	for s, ok := e.schedule.await(); ok; s, ok = e.schedule.await() {
-		exchanges.Go(func() error { // waits while MaxInFlight exchanges are under way
-			if _, err := e.schedule.take(s.number); err == nil {
-				e.send(s)
-			}
-			return nil
-		})
-	}
-	exchanges.Wait()
+	dialer *dialer
 }
 
 // send performs the exchange of a shot and logs it.

@@ -1,114 +1,74 @@
 package traffic
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"maps"
+	"io"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
-	"time"
-
-	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"net/url"
 
 	"windtunnel.dev/sim/backend"
 )
 
-// httpSender sends the shots of a lane that speaks HTTP through vegeta's attacker. It is vegeta's
-// pacer, targeter and transport at once.
+// httpSender sends the shots of a lane that speaks HTTP.
 type httpSender struct {
 	recorder
-	schedule  *schedule
 	transport transport
-	queue     chan shot // from the pacer to the targeter
+	urls      map[Target]*url.URL
 }
 
-func newHTTPSender(r recorder, s *schedule, t transport) *httpSender {
-	// Each of vegeta's workers asks for at most one shot at a time, and the pacer is one ahead.
-	return &httpSender{recorder: r, schedule: s, transport: t, queue: make(chan shot, r.attack.MaxInFlight+1)}
-}
-
-// run sends every shot of the schedule, and returns when all requests have ended.
-func (h *httpSender) run() {
-	attacker := vegeta.NewAttacker(
-		vegeta.MaxWorkers(uint64(h.attack.MaxInFlight)),
-		vegeta.Client(&http.Client{
-			Transport:     h,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}),
-	)
-	for range attacker.Attack(h.target, h, 0, "") {
-		// RoundTrip has logged it.
+func newHTTPSender(r recorder, t transport) *httpSender {
+	h := &httpSender{recorder: r, transport: t, urls: make(map[Target]*url.URL)}
+	for _, target := range r.attack.Targets {
+		h.urls[target] = h.attack.url(r.lane.listener, target)
 	}
+	return h
 }
 
-// Pace returns when the next shot is due: vegeta has nothing to wait for.
-func (h *httpSender) Pace(time.Duration, uint64) (wait time.Duration, stop bool) {
-	s, ok := h.schedule.await()
-	if ok {
-		h.queue <- s
+// request returns the request of a shot. Its context and body are missing.
+func (h *httpSender) request(s shot) *http.Request {
+	to := h.urls[s.target]
+	if to == nil {
+		to = h.attack.url(h.lane.listener, s.target)
 	}
-	return 0, !ok
-}
-
-// Rate returns the rate of the attack's pacer. vegeta's interface needs it; its attacker does not.
-func (h *httpSender) Rate(elapsed time.Duration) float64 { return h.attack.Rate.Rate(elapsed) }
-
-// target is a vegeta.Targeter. vegeta calls it once after each shot of the pacer.
-func (h *httpSender) target(t *vegeta.Target) error {
-	h.fill(t, <-h.queue)
-	return nil
-}
-
-// fill describes the request of a shot to vegeta. The URL's fragment is the shot's number: clients
-// do not send fragments (RFC 3986, section 3.5).
-func (h *httpSender) fill(t *vegeta.Target, s shot) {
-	t.Method = h.lane.http.method
-	t.URL = h.attack.url(h.lane.listener, s.target) + "#" + strconv.FormatUint(s.number, 10)
-	t.Body = s.body
-	t.Header = http.Header{"Host": {s.target.Host}}
+	header := http.Header{}
 	if h.lane.http.header != nil {
-		maps.Copy(t.Header, h.lane.http.header(h.attack))
+		header = h.lane.http.header(h.attack).Clone()
+	}
+	return &http.Request{
+		Method: h.lane.http.method, URL: to, Host: s.target.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 }
 
-// RoundTrip sends a request of vegeta's and logs one event. The answer that it returns has no body:
-// it has been read.
-func (h *httpSender) RoundTrip(request *http.Request) (*http.Response, error) {
-	number, err := strconv.ParseUint(request.URL.Fragment, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("a request that was not scheduled: %w", err)
+// addBody adds the body to a request, which may be sent more than once, and returns a function that
+// returns the checksum of what has been sent.
+func (h *httpSender) addBody(request *http.Request, text []byte) (sum func() string) {
+	if h.lane.http.grow != nil {
+		body := h.lane.http.grow(h.attack, text)
+		request.Body, request.ContentLength = body, -1
+		return body.sum
 	}
-	s, err := h.schedule.take(number)
-	if err != nil {
-		return nil, err
+	if text == nil {
+		return func() string { return emptySum }
 	}
-	o := h.send(s, request)
-	if o.err != nil {
-		return nil, o.err
-	}
-	return &http.Response{Request: request, StatusCode: o.status, Header: http.Header{}, Body: http.NoBody}, nil
+	request.ContentLength = int64(len(text))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	request.Body, _ = request.GetBody()
+	return func() string { return checksum(text) }
 }
 
 // send sends the request of a shot, reads the answer to its last byte, and logs it.
-func (h *httpSender) send(s shot, request *http.Request) outcome {
-	request.URL.Fragment = ""
-	for _, unsent := range []string{"X-Vegeta-Seq", "Host"} { // net/http sends request.Host
-		request.Header.Del(unsent)
-	}
-	wantBody := func() string { return checksum(s.body) }
-	if h.lane.http.grow != nil {
-		body := h.lane.http.grow(h.attack, s.body)
-		request.Body, request.ContentLength, request.GetBody = body, -1, nil
-		wantBody = body.sum
-	}
+func (h *httpSender) send(s shot) outcome {
+	request := h.request(s)
+	sum := h.addBody(request, s.body)
 	return h.record(s, func(ctx context.Context) outcome {
 		var trace requestTrace
-		request := request.WithContext(httptrace.WithClientTrace(ctx, trace.hooks()))
-		o := h.exchange(request)
-		o.wantBody = wantBody()
+		o := h.exchange(request.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
+		o.wantBody = sum()
 		trace.addTo(&o)
 		return o
 	})
@@ -138,8 +98,14 @@ func (h *httpSender) exchange(request *http.Request) outcome {
 }
 
 // url returns the URL of a target. Over TLS it has the host's name, which is also the server's name
-// in the handshake; the client connects to Attack.To or Attack.TLS nevertheless.
-func (a *Attack) url(listener Listener, t Target) string {
+// in the handshake; the client connects to Attack.To or Attack.TLS nevertheless. check has parsed it
+// before.
+func (a *Attack) url(listener Listener, t Target) *url.URL {
+	parsed, _ := url.Parse(a.urlText(listener, t))
+	return parsed
+}
+
+func (a *Attack) urlText(listener Listener, t Target) string {
 	path := t.Path
 	if path == "" {
 		path = "/"
@@ -149,6 +115,9 @@ func (a *Attack) url(listener Listener, t Target) string {
 	}
 	return "http://" + a.address(t).String() + path
 }
+
+// emptySum is the checksum of a request without a body.
+var emptySum = checksum(nil)
 
 // checksum returns the SHA-256 of a body in hexadecimal, as pods do.
 func checksum(body []byte) string {

@@ -78,13 +78,14 @@ func Run(ctx context.Context, a Attack) error {
 	recorder := recorder{attack: a, lane: lane, inFlight: inFlight}
 	schedule := newSchedule(ctx, inFlight, a, lane)
 	if lane.http == nil {
-		sender := exchangeSender{recorder, schedule, dialer}
-		sender.run()
+		sender := exchangeSender{recorder, dialer}
+		schedule.sendAll(a.MaxInFlight, func(s shot) { sender.send(s) })
 	} else {
 		transport := lane.http.transport(dialer, a)
 		defer transport.CloseIdleConnections()
 		defer dialer.end()
-		newHTTPSender(recorder, schedule, transport).run()
+		sender := newHTTPSender(recorder, transport)
+		schedule.sendAll(a.MaxInFlight, func(s shot) { sender.send(s) })
 	}
 	schedule.account()
 	return nil
@@ -118,7 +119,7 @@ func (a *Attack) check() (lane, error) {
 	}
 	if l.http != nil {
 		for _, t := range a.Targets {
-			if _, err := http.NewRequest(l.http.method, a.url(l.listener, t), nil); err != nil {
+			if _, err := http.NewRequest(l.http.method, a.urlText(l.listener, t), nil); err != nil {
 				return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
 			}
 		}

@@ -29,7 +29,7 @@ var (
 	wrkBroken = regexp.MustCompile(`(?m)^\s*Socket errors: .*$`)
 )
 
-func needWrk(t *testing.T) {
+func needWrk(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Skipf("compares with wrk (Debian package wrk; hack/setup tests): %v", err)
