@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -75,6 +75,10 @@ soak-kubeapi: ## run ten minutes of churn on the simulated API server, results i
 bench-controller: setup ## measure how much work a change causes in the controller, results in docs/results/controller-scale.txt
 	@mkdir -p docs/results
 	hack/bench-controller | tee docs/results/controller-scale.txt
+
+bench-load: setup ## measure how fast a lane sends, beside wrk, results in docs/results/load.txt
+	@mkdir -p docs/results
+	hack/bench-load | tee docs/results/load.txt
 
 bench-lua: setup ## benchmark the Lua code inside nginx, results in docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua

@@ -109,6 +109,7 @@ func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 	if l.http != nil {
 		c.transport = l.http.transport(c.dialer, attack)
 		t.Cleanup(c.transport.CloseIdleConnections)
+		interruptAfter(inFlight, c.transport)
 	}
 	return c
 }

@@ -26,8 +26,10 @@ type onceTransport struct {
 	repeats bool     // a request that did not get a byte of an answer over a used connection is sent again
 	hangups *hangups // nil: the system has no more epoll instances
 
-	mu   sync.Mutex
-	idle map[string]*idlePool // by address
+	mu          sync.Mutex
+	idle        map[string]*idlePool // by address
+	busy        map[*connection]bool
+	interrupted bool
 }
 
 func newOnceTransport(d *dialer, limit int) *onceTransport {
@@ -35,7 +37,7 @@ func newOnceTransport(d *dialer, limit int) *onceTransport {
 	if err != nil {
 		watch = nil // ended connections are noticed when they are to be used
 	}
-	return &onceTransport{dial: d.dialURL, limit: limit, hangups: watch, idle: map[string]*idlePool{}}
+	return &onceTransport{dial: d.dialURL, limit: limit, hangups: watch, idle: map[string]*idlePool{}, busy: map[*connection]bool{}}
 }
 
 // newRepeatingTransport returns a transport for requests that may be repeated: those without a body
@@ -69,9 +71,10 @@ func (o *onceTransport) try(r *http.Request) (response *http.Response, again boo
 	}
 	trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.served})
 
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	o.begin(ctx, c)
 	response, err = c.exchange(r, trace)
-	reusable := stop() && err == nil && c.reader.Buffered() == 0 && !response.Close
+	interrupted := o.end(c)
+	reusable := !interrupted && err == nil && c.reader.Buffered() == 0 && !response.Close
 	again = err != nil && c.served && !c.began && ctx.Err() == nil
 	if reusable {
 		c.served = true
@@ -80,7 +83,7 @@ func (o *onceTransport) try(r *http.Request) (response *http.Response, again boo
 		c.Close()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = context.Cause(ctx)
+		err = cmp.Or(context.Cause(ctx), context.DeadlineExceeded)
 	}
 	if response == nil {
 		return nil, again, err
@@ -89,6 +92,48 @@ func (o *onceTransport) try(r *http.Request) (response *http.Response, again boo
 		response.Body = io.NopCloser(io.MultiReader(response.Body, failingReader{err}))
 	}
 	return response, false, nil
+}
+
+// begin sets the deadline of a connection for a request.
+func (o *onceTransport) begin(ctx context.Context, c *connection) {
+	at, _ := ctx.Deadline() // httpSender always sets one
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.busy[c] = true
+	if o.interrupted {
+		at = longAgo
+	}
+	c.SetDeadline(at)
+}
+
+// end reports whether the request that has ended was interrupted.
+func (o *onceTransport) end(c *connection) (interrupted bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.busy, c)
+	return o.interrupted
+}
+
+var longAgo = time.Unix(1, 0)
+
+// interruptAfter has a transport interrupt its requests when ctx ends, if it does not watch the
+// context of each. The returned function ends that.
+func interruptAfter(ctx context.Context, t transport) (stop func() bool) {
+	o, ok := t.(*onceTransport)
+	if !ok {
+		return func() bool { return false }
+	}
+	return context.AfterFunc(ctx, o.interrupt)
+}
+
+// interrupt ends the requests under way, and all later ones.
+func (o *onceTransport) interrupt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.interrupted = true
+	for c := range o.busy {
+		c.SetDeadline(longAgo)
+	}
 }
 
 func (o *onceTransport) CloseIdleConnections() {
@@ -151,9 +196,10 @@ type connection struct {
 	net.Conn // the socket, or TLS over it
 	socket   *socket
 	reader   *bufio.Reader
-	forget   func() // ends the watching; nil: it is not watched
-	served   bool   // an answer has been read from it
-	began    bool   // an answer to the last request has begun
+	plainHead
+	forget func() // ends the watching; nil: it is not watched
+	served bool   // an answer has been read from it
+	began  bool   // an answer to the last request has begun
 }
 
 func (c *connection) Close() error {
@@ -191,6 +237,9 @@ func (c *connection) exchange(r *http.Request, trace *httptrace.ClientTrace) (*h
 
 // readHead reads the head of the final answer and skips interim ones (RFC 9110, section 15.2).
 func (c *connection) readHead(r *http.Request) (*http.Response, error) {
+	if response := c.readPlain(); response != nil {
+		return response, nil
+	}
 	for {
 		response, err := http.ReadResponse(c.reader, r)
 		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {

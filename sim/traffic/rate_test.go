@@ -40,7 +40,7 @@ server {
 }
 
 // connections is the number of connections on which both generators send.
-const connections = 32
+const connections = 128
 
 // BenchmarkRate measures how many keep-alive GETs a second a lane sends and accounts for, beside
 // wrk, against the same nginx. hack/bench-load gives the generators one processor, and nginx

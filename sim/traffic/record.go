@@ -24,10 +24,9 @@ func (r *recorder) record(s shot, send func(context.Context) outcome) outcome {
 		lasts = r.attack.Last
 		timeout += lasts
 	}
-	ctx, cancel := context.WithTimeout(r.inFlight, timeout)
-	defer cancel()
-
 	sent := time.Now()
+	ctx := withDeadline(r.inFlight, sent.Add(timeout))
+	defer ctx.cancel()
 	o := send(ctx)
 	took := time.Since(sent)
 	o.by = whoEnded(r.inFlight, ctx)

@@ -84,6 +84,7 @@ func Run(ctx context.Context, a Attack) error {
 		transport := lane.http.transport(dialer, a)
 		defer transport.CloseIdleConnections()
 		defer dialer.end()
+		defer interruptAfter(inFlight, transport)()
 		sender := newHTTPSender(recorder, transport)
 		schedule.sendAll(a.MaxInFlight, func(s shot) { sender.send(s) })
 	}
