@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -40,6 +41,31 @@ func TestServeAlone(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
+// TestEchoAlone runs in the separate process of BenchmarkEcho: it answers each request with its body,
+// and does nothing else.
+func TestEchoAlone(t *testing.T) {
+	if os.Getenv(serveVariable) == "" {
+		t.Skip("only the benchmarks run this, as a process of its own")
+	}
+	DedicateProcess()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := make([]byte, r.ContentLength)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		w.Write(body)
+	})}
+	defer echo.Close()
+	go echo.Serve(listener)
+	fmt.Printf("serving http://%s\n", listener.Addr())
+	io.Copy(io.Discard, os.Stdin)
+}
+
 // process is a server in a separate process.
 type process struct {
 	url string
@@ -48,9 +74,15 @@ type process struct {
 
 func startProcess(b *testing.B) process {
 	b.Helper()
+	return startProcessOf(b, "TestServeAlone")
+}
+
+// startProcessOf starts a process that runs a test, which prints the URL that it serves.
+func startProcessOf(b *testing.B, test string) process {
+	b.Helper()
 	DedicateProcess() // spare the load generator garbage collections, too
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestServeAlone$", "-test.timeout=0")
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.timeout=0")
 	if file := os.Getenv(profileVariable); file != "" {
 		cmd.Args = append(cmd.Args, "-test.cpuprofile="+file)
 	}

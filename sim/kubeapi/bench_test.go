@@ -70,6 +70,27 @@ func BenchmarkUpdateHTTP(b *testing.B) {
 	}
 }
 
+// BenchmarkEcho measures what BenchmarkUpdateHTTP does with a server that only returns each body: how
+// fast a server that uses net/http can be.
+func BenchmarkEcho(b *testing.B) {
+	for name, mediaType := range map[string]string{"json": "application/json", "protobuf": codec.ProtobufType} {
+		b.Run("body="+name, func(b *testing.B) {
+			p := startProcessOf(b, "TestEchoAlone")
+			var names []string
+			for i := range writers {
+				names = append(names, fmt.Sprintf("web-%05d", i))
+			}
+			putters := newPutters(b, p, names, mediaType)
+			var next atomic.Int64
+			b.ResetTimer()
+			cpu := p.cpu(b)
+			putAll(b, putters, b.N, 0, &next)
+			b.StopTimer()
+			reportWrites(b, p.cpu(b)-cpu)
+		})
+	}
+}
+
 // inform starts an informer of slices and returns a function that counts its updates.
 func inform(b *testing.B, c *kubernetes.Clientset) func() int64 {
 	b.Helper()
