@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -217,45 +218,17 @@ func TestChangesUnderLoad(t *testing.T) {
 	}
 }
 
-// An error of accept is reported, and the connection is accepted when there are files again.
-func TestErrorsOfAcceptAreReported(t *testing.T) {
-	need(t)
-	free, err := port.Free(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	troubles := make(chan error, 100)
-	l, err := ListenTCP(netip.AddrPortFrom(address(own), uint16(free)), func(err error) { troubles <- err })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop()
-	if err := l.Open(address(1), answer("late")); err != nil {
-		t.Fatal(err)
-	}
-	client, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(client)
-
-	var before unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	// The limit is one above the largest descriptor, so 0 denies every further one.
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
-	err = unix.Connect(client, &unix.SockaddrInet4{Port: free, Addr: address(1).As4()})
-	trouble := <-troubles
-	unix.Setrlimit(unix.RLIMIT_NOFILE, &before)
-	if err != nil || !errors.Is(trouble, syscall.EMFILE) {
-		t.Errorf("connect: %v; reported: %v", err, trouble)
-	}
-	buffer := make([]byte, 10)
-	if n, err := unix.Read(client, buffer); string(buffer[:max(n, 0)]) != "late" {
-		t.Errorf("read %q, %v", buffer[:max(n, 0)], err)
+// An error is reported, and what failed is tried again until the socket is closed.
+func TestErrorsAreReported(t *testing.T) {
+	results := []error{syscall.EMFILE, nil, syscall.ENFILE, net.ErrClosed}
+	var troubles []error
+	UntilClosed(func(err error) { troubles = append(troubles, err) }, func() error {
+		next := results[0]
+		results = results[1:]
+		return next
+	})
+	if len(results) > 0 || !slices.Equal(troubles, []error{syscall.EMFILE, syscall.ENFILE}) {
+		t.Errorf("reported %v, left %v", troubles, results)
 	}
 }
 

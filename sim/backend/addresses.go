@@ -34,3 +34,13 @@ func (a *addresses) next() (netip.Addr, error) {
 	a.last = address
 	return address, nil
 }
+
+// lastOf returns the last address of a prefix, which no pod gets. It is that of shared sockets.
+func lastOf(p netip.Prefix) netip.Addr {
+	last := p.Masked().Addr().AsSlice()
+	for bit := p.Bits(); bit < 8*len(last); bit++ {
+		last[bit/8] |= 0x80 >> (bit % 8)
+	}
+	address, _ := netip.AddrFromSlice(last)
+	return address
+}

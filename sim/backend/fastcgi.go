@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -217,19 +216,3 @@ func nextParam(b []byte) (name, value string, rest []byte, ok bool) {
 	value, rest = string(b[lengths[0]:lengths[0]+lengths[1]]), b[lengths[0]+lengths[1]:]
 	return string(b[:lengths[0]]), value, rest, true
 }
-
-// oneConn is a listener with one connection.
-type oneConn struct {
-	net.Conn
-	accepted bool
-}
-
-func (l *oneConn) Accept() (net.Conn, error) {
-	if l.accepted {
-		return nil, io.EOF
-	}
-	l.accepted = true
-	return l.Conn, nil
-}
-
-func (l *oneConn) Addr() net.Addr { return l.LocalAddr() }

@@ -2,41 +2,84 @@ package backend
 
 import (
 	"errors"
+	"io"
 	"net"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// idleListener is a pod's listener that knows the connections over which nothing has come yet.
-// net/http's Shutdown would wait five seconds for their first request.
-type idleListener struct {
-	net.Listener
-
+// idleConns are the connections of a pod over which nothing has come yet. net/http's Shutdown would
+// wait five seconds for their first request.
+type idleConns struct {
 	mu      sync.Mutex
 	stopped bool
 	idle    map[*firstReadConn]bool
 }
 
-func newIdleListener(l net.Listener) *idleListener {
-	return &idleListener{Listener: l, idle: map[*firstReadConn]bool{}}
+// add returns the connection as one that is known here. If the connections have been stopped, it closes
+// the connection, unless a request has come with it.
+func (i *idleConns) add(conn net.Conn) *firstReadConn {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.addLocked(conn)
 }
 
-// Accept waits for the next connection. It closes one that comes when the listener has stopped,
-// unless a request has come with it.
+func (i *idleConns) addLocked(conn net.Conn) *firstReadConn {
+	c := &firstReadConn{Conn: conn, among: i}
+	if i.stopped {
+		c.closeIfIdle()
+		return c
+	}
+	if i.idle == nil {
+		i.idle = map[*firstReadConn]bool{}
+	}
+	i.idle[c] = true
+	return c
+}
+
+// pass calls serve with the connection, before it can be stopped; serve must return quickly. If the
+// connections have been stopped, it resets the connection, as the kernel does with those that nobody
+// has accepted when a listener is closed.
+func (i *idleConns) pass(conn net.Conn, serve func(net.Conn)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopped {
+		breakConnection(conn, Reset)
+		return
+	}
+	serve(i.addLocked(conn))
+}
+
+// stop closes the connections, now, and those that come later.
+func (i *idleConns) stop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+	for c := range i.idle {
+		c.closeIfIdle()
+	}
+}
+
+func (i *idleConns) forget(c *firstReadConn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.idle, c)
+}
+
+// idleListener is a pod's listener with its idle connections.
+type idleListener struct {
+	net.Listener
+	conns idleConns
+}
+
+// Accept waits for the next connection.
 func (l *idleListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	c := &firstReadConn{Conn: conn, listener: l}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stopped {
-		c.closeIfIdle()
-	}
-	l.idle[c] = true
-	return c, nil
+	return l.conns.add(conn), nil
 }
 
 // Close may be called twice. net/http's Shutdown calls it again if Serve has not yet noticed that
@@ -51,35 +94,24 @@ func (l *idleListener) Close() error {
 // stop closes the listener and the idle connections, now.
 func (l *idleListener) stop() {
 	l.Close()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = true
-	for c := range l.idle {
-		c.closeIfIdle()
-	}
+	l.conns.stop()
 }
 
-func (l *idleListener) forget(c *firstReadConn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.idle, c)
-}
-
-// firstReadConn is a connection that tells its listener when something came.
+// firstReadConn is a connection that stops being idle when something comes.
 type firstReadConn struct {
 	net.Conn
-	listener *idleListener
-	once     sync.Once
+	among *idleConns
+	once  sync.Once
 }
 
 func (c *firstReadConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.once.Do(func() { c.listener.forget(c) })
+	c.once.Do(func() { c.among.forget(c) })
 	return n, err
 }
 
 func (c *firstReadConn) Close() error {
-	c.once.Do(func() { c.listener.forget(c) })
+	c.once.Do(func() { c.among.forget(c) })
 	return c.Conn.Close()
 }
 
@@ -96,3 +128,22 @@ func (c *firstReadConn) closeIfIdle() {
 		c.Conn.Close()
 	}
 }
+
+// oneConn is a listener with one connection, which outlives it.
+type oneConn struct {
+	net.Conn
+	accepted bool
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	if l.accepted {
+		return nil, io.EOF
+	}
+	l.accepted = true
+	return l.Conn, nil
+}
+
+// Close does nothing: net/http closes a listener whose Accept fails.
+func (l *oneConn) Close() error { return nil }
+
+func (l *oneConn) Addr() net.Addr { return l.LocalAddr() }

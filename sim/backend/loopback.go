@@ -21,12 +21,15 @@ type Options struct {
 	StreamPort int
 	Log        *event.Log // gets an event for each state of each pod; nil: no log
 	Subject    string     // of those events
+	// OwnSockets makes each pod listen on sockets of its own, even if the kernel lets pods share them.
+	OwnSockets bool
 }
 
 // Loopback is a Fleet whose pods run in this process. It is safe for use by many goroutines.
 type Loopback struct {
 	options   Options
 	addresses addresses
+	sockets   sockets
 
 	mu      sync.Mutex
 	pods    map[string]*pod // those that are not gone, by name
@@ -38,7 +41,9 @@ type Loopback struct {
 
 // New returns a fleet without pods.
 func New(o Options) *Loopback {
-	return &Loopback{options: o, addresses: newAddresses(o.Prefix), pods: map[string]*pod{}, ending: map[*pod]bool{}}
+	f := &Loopback{options: o, addresses: newAddresses(o.Prefix), pods: map[string]*pod{}, ending: map[*pod]bool{}}
+	f.sockets = &chosenSockets{own: lastOf(o.Prefix), tell: f.log, separate: o.OwnSockets}
+	return f
 }
 
 // Start makes a pod with an address that no other pod of the fleet ever had or will
@@ -60,7 +65,7 @@ func (f *Loopback) start(name, service string, script *compiled, further []int) 
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
-	p := newPod(podContext{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
+	p := newPod(podContext{f.sockets, f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
 	p.further = further
 	p.assign(script, f.recording)
 	f.pods[name] = p
@@ -88,6 +93,7 @@ func (f *Loopback) Stop() {
 	for _, p := range left {
 		p.cut()
 	}
+	f.sockets.stop()
 }
 
 // forget drops a pod that is gone, so that a long run only uses memory for living

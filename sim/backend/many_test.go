@@ -5,47 +5,91 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"windtunnel.dev/sim/event"
 )
 
-const many = 10_000
-
-// Ten thousand pods at once: each listens and answers with its own name. The memory and files
-// that they use are bounded, and are free again afterwards.
-func TestTenThousandPods(t *testing.T) {
+// Twenty thousand pods that share sockets: each answers with its own name. The memory that they use is
+// bounded, and is free again afterwards; they use a few files.
+func TestTwentyThousandPods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; not run with -short")
 	}
-	needFiles(t, many+1000)
-	before, filesBefore := memory(), openFiles(t)
+	needShared(t)
+	testMany(t, newFleet, 20_000, 20)
+}
 
+// Pods with sockets of their own use a file each.
+func TestManyPodsWithOwnSockets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; not run with -short")
+	}
+	const many = 2000
+	needFiles(t, many+1000)
+	testMany(t, func(t *testing.T, log *event.Log) *Loopback { return fleetOf(t, log, true) }, many, many+100)
+}
+
+// testMany starts that many pods with that many files at most.
+func testMany(t *testing.T, newFleet makeFleet, many, files int) {
+	before, filesBefore := memory(), openFiles(t)
 	f := newFleet(t, nil)
-	pods := make([]Pod, many)
-	var starts errgroup.Group
-	starts.SetLimit(8)
-	for i := range pods {
-		starts.Go(func() error {
-			p, err := f.Start(name(i), "demo/web")
-			if err != nil {
-				return err
-			}
-			pods[i] = p
-			return p.Ready()
-		})
-	}
-	if err := starts.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if open := openFiles(t) - filesBefore; open > many+100 {
+	pods := startMany(t, f, many)
+	if open := openFiles(t) - filesBefore; open > files {
 		t.Errorf("%d pods have %d open files", many, open)
 	}
+	askMany(t, pods)
 
+	each := (memory() - before) / many
+	t.Logf("%d bytes per pod", each)
+	if each > 64<<10 {
+		t.Errorf("a pod uses %d bytes", each)
+	}
+	mustRefuse(t, start(t, f, "demo/starting"))
+	pods[many/2].Gone()
+	mustRefuse(t, pods[many/2])
+
+	f.Stop()
+	mustRefuse(t, pods[0])
+	if left := openFiles(t) - filesBefore; left > 100 {
+		t.Errorf("%d files are still open after Stop", left)
+	}
+	if now := memory() - before; now > many*8<<10 {
+		t.Errorf("%d bytes are still in use after Stop", now)
+	}
+	runtime.KeepAlive(pods)
+}
+
+func name(i int) string { return fmt.Sprintf("demo/web-%05d", i) }
+
+// startMany starts n pods with names.
+func startMany(t testing.TB, f *Loopback, n int) []Pod {
+	t.Helper()
+	pods := make([]Pod, n)
+	for i := range pods {
+		p, err := f.Start(name(i), "demo/web")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Ready(); err != nil {
+			t.Fatal(err)
+		}
+		pods[i] = p
+	}
+	return pods
+}
+
+// askMany asks each pod over a connection of its own. Each must answer with its name.
+func askMany(t testing.TB, pods []Pod) {
+	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var asks errgroup.Group
-	asks.SetLimit(64)
+	asks.SetLimit(16)
 	for i, p := range pods {
 		asks.Go(func() error {
 			response, err := client.Get("http://" + p.Addr().String())
@@ -62,23 +106,7 @@ func TestTenThousandPods(t *testing.T) {
 	if err := asks.Wait(); err != nil {
 		t.Fatal(err)
 	}
-
-	each := (memory() - before) / many
-	t.Logf("%d bytes per pod", each)
-	if each > 64<<10 {
-		t.Errorf("a pod uses %d bytes", each)
-	}
-	f.Stop()
-	if left := openFiles(t) - filesBefore; left > 100 {
-		t.Errorf("%d files are still open after Stop", left)
-	}
-	if now := memory() - before; now > many*8<<10 {
-		t.Errorf("%d bytes are still in use after Stop", now)
-	}
-	runtime.KeepAlive(pods)
 }
-
-func name(i int) string { return fmt.Sprintf("demo/web-%05d", i) }
 
 // needFiles skips the test if the limit of open files is too low. The Go runtime raises the soft
 // limit to the hard one at start (package os).
@@ -93,7 +121,7 @@ func needFiles(t *testing.T, n uint64) {
 	}
 }
 
-func openFiles(t *testing.T) int {
+func openFiles(t testing.TB) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -108,4 +136,19 @@ func memory() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc + m.StackInuse)
+}
+
+// resident returns the resident memory of this process, in bytes: proc(5), VmRSS.
+func resident(t testing.TB) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skipf("cannot read the resident memory: %v", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	kilobytes, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
 }

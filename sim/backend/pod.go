@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
-	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,13 +30,13 @@ const (
 // lastAnswersTimeout is how long a pod that is gone still works on the answers that it has begun.
 const lastAnswersTimeout = 5 * time.Second
 
-// pod is a Pod in this process: a listener with a life cycle.
+// pod is a Pod in this process: open ports with a life cycle.
 type pod struct {
 	context podContext
 	name    string
 	service string
 	address netip.AddrPort
-	server  server
+	server  server // nil until the pod's sockets need it
 	done    chan struct{}
 	grpc    func() *grpc.Server // made on the first call: few of ten thousand pods get one
 
@@ -45,16 +44,15 @@ type pod struct {
 	further     []int // ports on which it listens besides its own
 	role        *role // nil, unless the pod follows a script or records
 
-	mu        sync.Mutex
-	state     State
-	listener  *idleListener   // nil until Ready
-	listeners []*idleListener // of the further ports
-	stream    *streamListener // nil until Ready, or for good
-	drain     *time.Timer     // nil until Terminate
+	mu    sync.Mutex
+	state State
+	open  openPorts   // nil until Ready
+	drain *time.Timer // nil until Terminate
 }
 
 // podContext is what a pod knows about its fleet.
 type podContext struct {
+	sockets    sockets
 	streamPort int               // see Options
 	tell       func(event.Event) // without time and subject
 	forget     func(*pod)        // called once, when the pod is gone
@@ -64,18 +62,19 @@ type podContext struct {
 // all of its addresses. Single calls tell with each state of the pod, and with what goes
 // wrong; tell must return quickly.
 func Single(name, service string, address netip.AddrPort, streamPort int, tell func(event.Event)) Pod {
-	p := newPod(podContext{streamPort, tell, func(*pod) {}}, name, service, address)
+	p := newPod(singleContext(streamPort, tell), name, service, address)
 	p.setState(Starting)
 	return p
+}
+
+// singleContext is that of a pod without a fleet.
+func singleContext(streamPort int, tell func(event.Event)) podContext {
+	return podContext{ownSockets{}, streamPort, tell, func(*pod) {}}
 }
 
 func newPod(h podContext, name, service string, address netip.AddrPort) *pod {
 	p := &pod{context: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
 	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
-	server := newServer(p)
-	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
-	p.server = server
 	return p
 }
 
@@ -86,9 +85,29 @@ type server interface {
 	Close() error
 }
 
-// newServer returns an HTTP server that speaks no protocol yet.
-func newServer(p *pod) *http.Server {
+// newServer returns the server of a pod: of its script, if it has one.
+func (p *pod) newServer() server {
+	if p.role != nil && p.role.script != nil {
+		return newScriptedServer(p, p.role.script)
+	}
+	server := newHTTPServer(p)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
+	return server
+}
+
+// newHTTPServer returns an HTTP server that speaks no protocol yet.
+func newHTTPServer(p *pod) *http.Server {
 	return &http.Server{Handler: p, ErrorLog: log.New(httpLog{p}, "", 0), Protocols: new(http.Protocols)}
+}
+
+// ports returns the ports at which the pod's server answers.
+func (p *pod) ports() []uint16 {
+	ports := []uint16{p.address.Port()}
+	for _, port := range p.further {
+		ports = append(ports, uint16(port))
+	}
+	return ports
 }
 
 func (p *pod) Addr() netip.AddrPort { return p.address }
@@ -107,28 +126,12 @@ func (p *pod) Ready() error {
 	if p.state != Starting {
 		return fmt.Errorf("pod %s: cannot become ready: it is %s", p.name, p.state)
 	}
-	listener, err := net.Listen(family("tcp", p.address), p.address.String())
+	open, err := p.context.sockets.open(p)
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
-	if err := p.listenFurther(); err != nil {
-		listener.Close()
-		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
-	}
-	if p.context.streamPort != 0 {
-		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
-			listener.Close()
-			p.closeFurther()
-			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
-		}
-		go p.serveStream(p.stream)
-	}
-	p.listener = newIdleListener(listener)
+	p.open = open
 	p.setStateLocked(Ready)
-	go p.serve(p.listener)
-	for _, l := range p.listeners {
-		go p.serve(l)
-	}
 	return nil
 }
 
@@ -146,20 +149,30 @@ func (p *pod) Gone() {
 	if !p.closeListeners() {
 		return
 	}
+	p.finishAnswers()
+	p.connections.cut()
+	close(p.done)
+}
+
+// finishAnswers returns when the pod's server has completed the answers that it has begun.
+func (p *pod) finishAnswers() {
+	if p.server == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswersTimeout)
 	defer cancel()
 	if err := p.server.Shutdown(ctx); err != nil {
 		p.trouble(fmt.Errorf("answers were cut: they were not complete %v after the pod was gone: %w", lastAnswersTimeout, err))
 		p.server.Close()
 	}
-	p.connections.cut()
-	close(p.done)
 }
 
 // cut ends the pod at once. If another goroutine is already ending it, cut waits for that.
 func (p *pod) cut() {
 	first := p.closeListeners()
-	p.server.Close()
+	if p.server != nil {
+		p.server.Close()
+	}
 	if first {
 		p.connections.cut()
 		close(p.done)
@@ -167,8 +180,8 @@ func (p *pod) cut() {
 	<-p.done
 }
 
-// closeListeners closes the listener and the connections over which no request has come, and
-// enters Gone. It returns false if the pod was already gone.
+// closeListeners closes the ports and the connections over which no request has come, and enters
+// Gone. It returns false if the pod was already gone.
 func (p *pod) closeListeners() bool {
 	p.mu.Lock()
 	if p.state == Gone {
@@ -178,24 +191,13 @@ func (p *pod) closeListeners() bool {
 	if p.drain != nil {
 		p.drain.Stop()
 	}
-	if p.listener != nil {
-		p.listener.stop()
+	if p.open != nil {
+		p.open.close()
 	}
-	p.closeFurther()
-	p.stream.close()
 	p.setStateLocked(Gone)
 	p.mu.Unlock()
 	p.context.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	return true
-}
-
-// family returns the network to listen on: with "tcp", Go would listen on all IPv6 addresses,
-// too, if the address is 0.0.0.0.
-func family(network string, at netip.AddrPort) string {
-	if at.Addr().Is4() {
-		return network + "4"
-	}
-	return network
 }
 
 func (p *pod) serve(l net.Listener) {
@@ -230,12 +232,4 @@ type httpLog struct{ pod *pod }
 func (c httpLog) Write(line []byte) (int, error) {
 	c.pod.trouble(errors.New(string(line)))
 	return len(line), nil
-}
-
-// remedy returns how to solve an error that large fleets run into, or "".
-func remedy(err error) string {
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		return "; each pod needs a file descriptor and one more for each connection: raise the limit (ulimit -n)"
-	}
-	return ""
 }

@@ -19,15 +19,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/sharedlistener"
 	"windtunnel.dev/sim/event"
 )
 
-// newFleet returns a fleet in a prefix that no other test uses at the same time.
+// newFleet returns a fleet in a prefix that no other test uses at the same time. Its pods share
+// sockets, where the kernel supports that.
 func newFleet(t *testing.T, log *event.Log) *Loopback {
 	t.Helper()
-	f := New(Options{Prefix: netip.MustParsePrefix("127.201.0.0/16"), Port: freePort(t), Log: log, Subject: "it"})
+	return fleetOf(t, log, false)
+}
+
+func fleetOf(t *testing.T, log *event.Log, ownSockets bool) *Loopback {
+	t.Helper()
+	f := New(Options{
+		Prefix: netip.MustParsePrefix("127.201.0.0/16"), Port: freePort(t),
+		Log: log, Subject: "it", OwnSockets: ownSockets,
+	})
 	t.Cleanup(f.Stop)
 	return f
+}
+
+// makeFleet has the signature of newFleet.
+type makeFleet func(*testing.T, *event.Log) *Loopback
+
+// inEachMode runs a test with pods that share sockets, and with pods that do not.
+func inEachMode(t *testing.T, test func(*testing.T, makeFleet)) {
+	t.Run(string(event.SharedSockets), func(t *testing.T) {
+		needShared(t)
+		test(t, newFleet)
+	})
+	t.Run(string(event.OwnSockets), func(t *testing.T) {
+		test(t, func(t *testing.T, log *event.Log) *Loopback { return fleetOf(t, log, true) })
+	})
+}
+
+// needShared skips the test if pods cannot share sockets here.
+func needShared(t *testing.T) {
+	t.Helper()
+	if err := sharedlistener.Supported(); err != nil {
+		t.Skip(err)
+	}
 }
 
 func freePort(t *testing.T) int {
@@ -105,7 +137,9 @@ func TestAnswerNamesThePod(t *testing.T) {
 	}
 }
 
-func TestPodLifecycle(t *testing.T) {
+func TestPodLifecycle(t *testing.T) { inEachMode(t, testPodLifecycle) }
+
+func testPodLifecycle(t *testing.T, newFleet makeFleet) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	f := newFleet(t, log)
@@ -140,6 +174,9 @@ func TestPodLifecycle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if e.PodSockets != nil {
+			continue
+		}
 		if e.Subject != "it" || e.Pod.Name != "demo/web-1" || e.Pod.Service != "demo/web" || e.Pod.Address != p.Addr().String() {
 			t.Errorf("event %+v %+v", e, e.Pod)
 		}
@@ -150,7 +187,9 @@ func TestPodLifecycle(t *testing.T) {
 	}
 }
 
-func TestDrainEndsByItself(t *testing.T) {
+func TestDrainEndsByItself(t *testing.T) { inEachMode(t, testDrainEndsByItself) }
+
+func testDrainEndsByItself(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 	p.Terminate(time.Millisecond)
@@ -158,7 +197,9 @@ func TestDrainEndsByItself(t *testing.T) {
 	mustRefuse(t, p)
 }
 
-func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
+func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) { inEachMode(t, testGoneClosesIdleAndFinishesInFlight) }
+
+func testGoneClosesIdleAndFinishesInFlight(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 
@@ -198,7 +239,9 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 
 // A connection on which nothing ever arrived has no answer in progress: the pod does not wait for
 // it and logs no trouble.
-func TestGoneClosesSilentConnections(t *testing.T) {
+func TestGoneClosesSilentConnections(t *testing.T) { inEachMode(t, testGoneClosesSilentConnections) }
+
+func testGoneClosesSilentConnections(t *testing.T, newFleet makeFleet) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	p := ready(t, newFleet(t, log), "demo/web-1")
@@ -250,7 +293,7 @@ func TestGoneAnswersArrivedRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newIdleListener(listener)
+	e := &idleListener{Listener: listener}
 	client, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +316,9 @@ func TestGoneAnswersArrivedRequests(t *testing.T) {
 	}
 }
 
-func TestStopCutsRequests(t *testing.T) {
+func TestStopCutsRequests(t *testing.T) { inEachMode(t, testStopCutsRequests) }
+
+func testStopCutsRequests(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 	busy := dial(t, p)
@@ -326,7 +371,7 @@ func TestNamesAndAddresses(t *testing.T) {
 }
 
 func TestReadyFailsIfAddressIsInUse(t *testing.T) {
-	f := newFleet(t, nil)
+	f := fleetOf(t, nil, true)
 	p := start(t, f, "demo/web-1")
 	l, err := net.Listen("tcp4", p.Addr().String())
 	if err != nil {
@@ -342,7 +387,9 @@ func TestReadyFailsIfAddressIsInUse(t *testing.T) {
 }
 
 // If several goroutines end a pod at once, it ends exactly once, however short its life was.
-func TestConcurrentEnds(t *testing.T) {
+func TestConcurrentEnds(t *testing.T) { inEachMode(t, testConcurrentEnds) }
+
+func testConcurrentEnds(t *testing.T, newFleet makeFleet) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	f := newFleet(t, log)
@@ -371,7 +418,9 @@ func FuzzParseIdentity(f *testing.F) {
 }
 
 // Stop also cuts off the last answers of pods that are gone.
-func TestStopWaitsForTerminatingPods(t *testing.T) {
+func TestStopWaitsForTerminatingPods(t *testing.T) { inEachMode(t, testStopWaitsForTerminatingPods) }
+
+func testStopWaitsForTerminatingPods(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 	slow, err := http.NewRequest(http.MethodGet, "http://"+p.Addr().String(), nil)
@@ -397,7 +446,9 @@ func TestStopWaitsForTerminatingPods(t *testing.T) {
 }
 
 // A pod may listen on several ports, and answers alike on all of them, until it is gone.
-func TestFurtherPorts(t *testing.T) {
+func TestFurtherPorts(t *testing.T) { inEachMode(t, testFurtherPorts) }
+
+func testFurtherPorts(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)
 	p, err := f.StartOn("demo/web-1", "demo/web", []int{freePort(t)})
 	if err != nil {

@@ -38,9 +38,13 @@ func (p *pod) assign(script *compiled, recording *Recording) {
 	p.role = &role{script: script, recording: recording}
 	if script != nil {
 		p.further = script.Ports
-		p.server = newScriptedServer(p, script)
 		p.grpc = newScriptedGRPC(p)
 	}
+}
+
+// speaks reports whether the pod's script is of that protocol.
+func (p *pod) speaks(protocol Protocol) bool {
+	return p.role != nil && p.role.script != nil && p.role.script.protocol == protocol
 }
 
 // perform records a request and answers it.

@@ -56,7 +56,7 @@ func ScriptedSingle(name, service string, address netip.AddrPort, streamPort int
 			return nil, err
 		}
 	}
-	p := newPod(podContext{streamPort, tell, func(*pod) {}}, name, service, address)
+	p := newPod(singleContext(streamPort, tell), name, service, address)
 	p.assign(script, recording)
 	p.setState(Starting)
 	return p, nil

@@ -18,7 +18,7 @@ func newScriptedServer(p *pod, script *compiled) server {
 	case UDP:
 		return &datagramServer{p}
 	}
-	s := newServer(p)
+	s := newHTTPServer(p)
 	s.TLSConfig = script.tls
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(context.WithValue(ctx, connKey{}, c), requestsKey{}, new(atomic.Int64))

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"time"
+
+	"windtunnel.dev/internal/sharedlistener"
 )
 
 // streamListener is where a pod answers over bare TCP and UDP, on the same port number of both. It
@@ -64,24 +65,10 @@ func (p *pod) serveStream(s *streamListener) {
 	})
 }
 
-// untilClosed repeats do until the listener is closed. After any other error, such as too many open
-// files, it pauses, longer each time, as net/http does. If it gave up, clients could still connect
-// and would wait for ever.
 func (p *pod) untilClosed(do func() error) {
-	const least, most = 5 * time.Millisecond, time.Second
-	pause := least
-	for {
-		switch err := do(); {
-		case err == nil:
-			pause = least
-		case errors.Is(err, net.ErrClosed):
-			return
-		default:
-			p.trouble(fmt.Errorf("port %d of TCP and UDP: %w%s", p.context.streamPort, err, remedy(err)))
-			time.Sleep(pause)
-			pause = min(2*pause, most)
-		}
-	}
+	sharedlistener.UntilClosed(func(err error) {
+		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w%s", p.context.streamPort, err, remedy(err)))
+	}, do)
 }
 
 // answerLines answers until the client closes the connection, or the pod is gone.

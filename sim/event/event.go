@@ -38,6 +38,7 @@ type Event struct {
 	Trouble *Trouble `json:"trouble,omitempty"`
 
 	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
+	PodSockets    *PodSockets    `json:"podSockets,omitempty"`
 }
 
 // Run is the first event of a log. It describes the scenario, its inputs and its environment.
@@ -284,6 +285,23 @@ type Pod struct {
 	Address string `json:"address"`
 	State   string `json:"state"` // starting, ready, terminating, gone
 }
+
+// PodSockets says how the simulated pods of a subject listen. It is written when the first pod becomes
+// ready.
+type PodSockets struct {
+	Mode SocketMode `json:"mode"`
+	Why  string     `json:"why,omitempty"` // why they cannot share sockets
+}
+
+// SocketMode is how simulated pods listen. In both modes, the kernel refuses connections to a pod that
+// is starting or gone.
+type SocketMode string
+
+// The modes.
+const (
+	SharedSockets SocketMode = "shared"      // all pods share one socket per port
+	OwnSockets    SocketMode = "one-per-pod" // each pod has a socket for each of its ports
+)
 
 // Host is a sample of the machine. Busy is the share of CPU time that was not idle since the
 // previous sample, Stolen the share that a hypervisor took; both are between 0 and 1.
