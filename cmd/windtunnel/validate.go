@@ -25,7 +25,7 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 		if err != nil {
 			return nil, err
 		}
-		return s.Warnings, run.Check(s, s.Seed)
+		return s.Warnings, run.Check(s, s.Seed, nil)
 	},
 	adapter.Kind: func(path string) ([]scenario.Problem, error) {
 		_, err := adapter.Load(path)

@@ -12,16 +12,21 @@ type Block struct {
 	claim  net.Listener
 }
 
-// ClaimBlock claims the first of the blocks 127.64.0.0/16, 127.65.0.0/16 … that no other run on
+const blockBits = 14
+
+// BlockPods is the number of pods for which a block has addresses, each of which is used once.
+const BlockPods = 1<<(32-blockBits) - 2
+
+// ClaimBlock claims the first of the blocks 127.64.0.0/14, 127.68.0.0/14 … that no other run on
 // this machine has claimed. A claim is a listener on the first address of the block, at the port of
 // the pods; no pod gets that address.
 func ClaimBlock(port int) (Block, error) {
 	var last error
-	for second := 64; second < 255; second++ {
+	for second := 64; second < 252; second += 1 << (16 - blockBits) {
 		first := netip.AddrFrom4([4]byte{127, byte(second), 0, 0})
 		claim, err := net.Listen("tcp4", netip.AddrPortFrom(first, uint16(port)).String())
 		if err == nil {
-			return Block{netip.PrefixFrom(first, 16), claim}, nil
+			return Block{netip.PrefixFrom(first, blockBits), claim}, nil
 		}
 		last = err
 	}

@@ -12,8 +12,8 @@ import (
 
 // Options configure the pods of one subject.
 type Options struct {
-	// Prefix has the pods' addresses. It lies in IPv4 loopback, e.g. 127.64.0.0/16, which
-	// has room for 65,534 pods, or in 198.18.0.0/15 if a route makes this machine accept
+	// Prefix has the pods' addresses. It lies in IPv4 loopback, e.g. 127.64.0.0/14, which
+	// has room for BlockPods pods, or in 198.18.0.0/15 if a route makes this machine accept
 	// packets for its addresses.
 	Prefix netip.Prefix
 	Port   int // on which every pod listens, each on its own address

@@ -197,7 +197,9 @@ func testDrainEndsByItself(t *testing.T, newFleet makeFleet) {
 	mustRefuse(t, p)
 }
 
-func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) { inEachMode(t, testGoneClosesIdleAndFinishesInFlight) }
+func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
+	inEachMode(t, testGoneClosesIdleAndFinishesInFlight)
+}
 
 func testGoneClosesIdleAndFinishesInFlight(t *testing.T, newFleet makeFleet) {
 	f := newFleet(t, nil)

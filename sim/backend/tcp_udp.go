@@ -22,6 +22,9 @@ type streamListener struct {
 	udp net.PacketConn
 }
 
+// StreamSockets is the number of sockets of a streamListener.
+const StreamSockets = 2
+
 // AnswerAfter begins a datagram that is to be answered later. A duration and a space follow, for
 // example "answer after 200ms ".
 const AnswerAfter = "answer after "

@@ -6,6 +6,7 @@ import (
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
@@ -27,6 +28,12 @@ type ClusterLimiter interface {
 type SubjectLimiter interface {
 	// UnsupportedSubject returns why the driver cannot run a subject; empty: it can.
 	UnsupportedSubject(s subject.Subject) string
+}
+
+// PodLimiter is a driver that has room for a limited number of pods.
+type PodLimiter interface {
+	// Room returns nil if there is room for the pods of a run. Otherwise the error shows the arithmetic.
+	Room(need backend.Need) error
 }
 
 // FlagReader is a driver that can find out which flags a controller has.

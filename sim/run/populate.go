@@ -9,6 +9,7 @@ import (
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/corpus/imported"
@@ -18,14 +19,36 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Check returns why the imported cluster of a scenario cannot be its population, before anything
-// starts; nil if it can, or if the scenario has none.
-func Check(s *scenario.Scenario, seed uint64) error {
-	if s.Population.Cluster == "" {
+// Check returns why the population of a scenario cannot be run, before anything starts; nil if it can.
+// An imported cluster is read. Without a driver, Check does not ask whether there is room for the pods.
+func Check(s *scenario.Scenario, seed uint64, d driver.Driver) error {
+	limited, limits := d.(driver.PodLimiter)
+	if s.Population.Cluster == "" && !limits {
 		return nil
 	}
-	_, _, err := populate(s, seed)
-	return err
+	recording, _, err := populate(s, seed)
+	if err != nil || !limits {
+		return err
+	}
+	if err := limited.Room(need(recording.Population, len(s.Subjects))); err != nil {
+		return fmt.Errorf("%s: driver %s: %w", s.File, d.Name(), err)
+	}
+	return nil
+}
+
+// need returns what the pods of a population need.
+func need(population corpus.Population, subjects int) backend.Need {
+	need := backend.Need{Subjects: subjects}
+	each := 1
+	if len(streams(population)) > 0 {
+		each += backend.StreamSockets
+	}
+	for _, service := range population.WithPods() {
+		pods := len(service.Pods) + len(service.Unready())
+		need.Pods += pods
+		need.Sockets += pods * (each + len(service.FurtherPorts()))
+	}
+	return need
 }
 
 // populate generates the population, or reads it from the scenario's recording or cluster. A cluster is

@@ -85,7 +85,7 @@ func Do(ctx context.Context, t Trial) Result {
 	case err != nil:
 		return Result{Outcome: judge.NotRun, Err: err}
 	}
-	if err := run.Check(s, t.Seed); err != nil {
+	if err := run.Check(s, t.Seed, t.Driver); err != nil {
 		return Result{Outcome: judge.NotRun, Err: err}
 	}
 	kept := s

@@ -12,6 +12,7 @@ import (
 
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
@@ -146,6 +147,36 @@ func TestNotRun(t *testing.T) {
 	ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Driver: broken{}, Dir: dir})
 	if ended.Outcome != judge.NotRun || ended.Dir != "" || !strings.Contains(ended.Note(), "holds a run already") {
 		t.Errorf("%s in %q, %q", ended.Outcome, ended.Dir, ended.Note())
+	}
+}
+
+// crowded is a driver without room.
+type crowded struct {
+	broken
+	asked *backend.Need
+}
+
+func (c crowded) Room(need backend.Need) error {
+	*c.asked = need
+	return errors.New("2 + 2 = 4, and there are 3")
+}
+
+// A population without room is refused before anything starts, even if it is generated.
+func TestNoRoom(t *testing.T) {
+	s := story(t)
+	s.Subjects = []scenario.Subject{{Name: "one"}, {Name: "other"}}
+	s.Population.Services, s.Population.Pods, s.Population.Streams = 30, 4, true
+	var asked backend.Need
+	dir := filepath.Join(t.TempDir(), "run")
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: s, Driver: crowded{asked: &asked}, Dir: dir})
+	if ended.Outcome != judge.NotRun || !strings.Contains(ended.Note(), "2 + 2 = 4") || !strings.Contains(ended.Note(), s.File) {
+		t.Errorf("%s, %q", ended.Outcome, ended.Note())
+	}
+	if want := (backend.Need{Subjects: 2, Pods: 120, Sockets: 360}); asked != want {
+		t.Errorf("asked for %+v, want %+v", asked, want)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was created")
 	}
 }
 

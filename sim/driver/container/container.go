@@ -13,6 +13,7 @@ import (
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
@@ -28,7 +29,10 @@ type Driver struct {
 	PortBase int
 }
 
-var _ driver.SubjectLimiter = Driver{}
+var (
+	_ driver.SubjectLimiter = Driver{}
+	_ driver.PodLimiter     = Driver{}
+)
 
 // Name returns "container".
 func (Driver) Name() string { return "container" }
@@ -55,6 +59,9 @@ func (d Driver) image(controller string) string {
 	}
 	return engine.Image
 }
+
+// Room implements driver.PodLimiter.
+func (Driver) Room(need backend.Need) error { return need.Fit(backend.BlockPods) }
 
 // UnsupportedSubject returns a reason for subjects whose controller is a binary or a file, because it is
 // not in an image of the engine, and for adapters that an image cannot run.

@@ -19,7 +19,10 @@ type block struct {
 	claim  net.Listener
 }
 
-const blockBits = 19 // 8190 addresses; none is used twice
+const (
+	blockBits = 19
+	blockPods = 1<<(32-blockBits) - 2 // none of their addresses is used twice
+)
 
 // claimBlock claims the first block of 198.18.0.0/15 that no other run has claimed. A claim is a
 // listener on the first address of the block, which no pod gets.

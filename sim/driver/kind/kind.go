@@ -41,6 +41,7 @@ const PodPort = 8080
 var (
 	_ driver.FaultLimiter   = Driver{}
 	_ driver.SubjectLimiter = Driver{}
+	_ driver.PodLimiter     = Driver{}
 )
 
 // Name returns "kind".
@@ -57,6 +58,14 @@ func (Driver) UnsupportedSubject(s subject.Subject) string {
 		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or use --driver local"
 	}
 	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s))
+}
+
+// Room implements driver.PodLimiter. Real pods are asked for one by one.
+func (d Driver) Room(need backend.Need) error {
+	if d.Pool > 0 {
+		return nil
+	}
+	return need.Fit(blockPods)
 }
 
 // UnsupportedFault returns why a kind cluster does not have what a fault needs.

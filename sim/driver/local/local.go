@@ -12,6 +12,7 @@ import (
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/isolated"
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/subject"
@@ -32,6 +33,7 @@ type Driver struct {
 var (
 	_ driver.SubjectLimiter = Driver{}
 	_ driver.FlagReader     = Driver{}
+	_ driver.PodLimiter     = Driver{}
 )
 
 // allowsIsolation returns why this machine does not allow to isolate controllers; tests replace it.
@@ -39,6 +41,9 @@ var allowsIsolation = isolated.Allowed
 
 // Name returns "local".
 func (Driver) Name() string { return "local" }
+
+// Room implements driver.PodLimiter.
+func (Driver) Room(need backend.Need) error { return need.Fit(backend.BlockPods) }
 
 // UnsupportedSubject returns a reason for subjects that need limits, programs that this machine lacks, or
 // an isolation that it does not allow.
