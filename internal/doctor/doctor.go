@@ -16,6 +16,8 @@ import (
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/internal/command"
+	"windtunnel.dev/internal/openfiles"
+	"windtunnel.dev/internal/sharedlistener"
 )
 
 // Result is the result of one check.
@@ -32,9 +34,8 @@ func Examine(ctx context.Context) []Result {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	results := append(examineNginx(), examineEngine(ctx)...)
+	results = append(append(results, examineProc()), examineFiles()...)
 	return append(results,
-		examineProc(),
-		examineFiles(),
 		examineLoopback(),
 		examineProcessors(),
 		examineTool(ctx, "kubectl", "inspecting the simulated cluster by hand, and the tests that use kubectl", "kubectl", "version", "--client"),
@@ -115,19 +116,29 @@ func examineProc() Result {
 	return result
 }
 
-// wantFiles is enough for 10,000 pods and the connections to them.
-const wantFiles = 16384
+// wantPods is a population that every machine should have room for.
+const wantPods = 10_000
 
-func examineFiles() Result {
-	result := Result{What: "open files", Without: fmt.Sprintf("populations of thousands of pods (each is a socket; %d wanted)", wantFiles)}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		result.Found = err.Error()
-		return result
+// examineFiles counts the files that remain for the sockets of simulated pods, and says whether they
+// need any.
+func examineFiles() []Result {
+	files := Result{What: "open files", Without: fmt.Sprintf("populations of %d pods, if each has a socket", wantPods)}
+	limit, err := openfiles.Limit()
+	if err != nil {
+		files.Found = err.Error()
+		limit = 0
+	} else {
+		files.OK = openfiles.Room(limit) >= wantPods
+		files.Found = fmt.Sprintf("limit %d: less %d for the rest of a run, room for %d sockets of pods", limit, openfiles.Others, openfiles.Room(limit))
 	}
-	result.OK = limit.Max >= wantFiles
-	result.Found = "limit " + strconv.FormatUint(limit.Max, 10)
-	return result
+	shared := Result{
+		What: "sockets that pods share", OK: true, Found: "the kernel lets all pods of a subject share one for each port",
+		Without: fmt.Sprintf("runs with more than %d sockets of pods: each pod needs one for each port", openfiles.Room(limit)),
+	}
+	if err := sharedlistener.Supported(); err != nil {
+		shared.OK, shared.Found = false, err.Error()
+	}
+	return []Result{files, shared}
 }
 
 func examineLoopback() Result {

@@ -1,12 +1,16 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"windtunnel.dev/internal/nginxtest"
+	"windtunnel.dev/internal/sharedlistener"
 )
 
 // pretend replaces the output of this machine's `nginx -V`.
@@ -41,5 +45,21 @@ func TestFindingsAreComplete(t *testing.T) {
 		if result.What == "" || result.Found == "" || result.Without == "" {
 			t.Errorf("result %+v has an empty field", result)
 		}
+	}
+}
+
+// The files that remain for pods are counted, and whether pods need them is said.
+func TestFilesAreCounted(t *testing.T) {
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	results := examineFiles()
+	want := fmt.Sprintf("limit %d: less 500 for the rest of a run, room for %d sockets", before.Max, before.Max-500)
+	if found := results[0].Found; !strings.HasPrefix(found, want) || results[0].OK != (before.Max >= 10_500) {
+		t.Errorf("%+v, want %q", results[0], want)
+	}
+	if shared := results[1]; shared.OK != (sharedlistener.Supported() == nil) || !shared.OK && !strings.Contains(shared.Found, "CAP_BPF") {
+		t.Errorf("%+v", shared)
 	}
 }
