@@ -289,7 +289,7 @@ type Pod struct {
 // PodSockets says how the simulated pods of a subject listen. It is written when the first pod becomes
 // ready.
 type PodSockets struct {
-	Mode SocketMode `json:"mode"`
+	Mode SocketMode `json:"mode"`          // shared or one-per-pod
 	Why  string     `json:"why,omitempty"` // why they cannot share sockets
 }
 

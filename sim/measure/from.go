@@ -34,6 +34,7 @@ var measurements = []func(rounds) measurement{
 	newLegs,
 	newOutage,
 	newStarts,
+	newPodSockets,
 	newBalance,
 	newMemory,
 	newTrends,

@@ -52,6 +52,8 @@ type Subject struct {
 	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
 	Trouble      []string      `json:"trouble,omitempty"`
+	// PodSockets is how the simulated pods listened; its mode is empty if they were real pods.
+	PodSockets event.PodSockets `json:"podSockets"`
 	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
 	// expectation that depends on one of them is neither met nor failed.
 	NotApplicable []NotApplicable `json:"notApplicable,omitempty"`

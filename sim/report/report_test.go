@@ -70,6 +70,8 @@ func measureRun(t testing.TB, more []event.Event) run {
 var void = []event.Event{
 	{At: 2 * time.Second, Subject: measuretest.Reload, Trouble: &event.Trouble{What: "nginx wrote an alert", Detail: "worker process 7 exited on signal 11"}},
 	{At: 3 * time.Second, Phase: &event.Phase{Name: event.Cut}},
+	{Subject: measuretest.Reload, PodSockets: &event.PodSockets{Mode: event.OwnSockets, Why: "attach a program: operation not permitted"}},
+	{Subject: measuretest.Dynamic, PodSockets: &event.PodSockets{Mode: event.SharedSockets}},
 }
 
 func TestTable(t *testing.T) {

@@ -58,6 +58,7 @@ var rows = withFigures([]row{
 	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", "", memory},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
+	{"sockets of the simulated pods", "Whether all pods shared one socket per port, or each pod had its own. Either way, the kernel refused connections to a pod that was starting or gone.", "", podSockets},
 	{"run is valid", "Whether the run says anything about the subject.", "", validityLines},
 })
 
@@ -87,6 +88,17 @@ func withFigures(rows []row) []row {
 		}
 	}
 	return rows
+}
+
+// podSockets returns nil if there were none.
+func podSockets(s measure.Subject) []string {
+	switch s.PodSockets.Mode {
+	case event.SharedSockets:
+		return []string{"shared"}
+	case event.OwnSockets:
+		return []string{"one per pod"}
+	}
+	return nil
 }
 
 func changes(s measure.Subject) []string {

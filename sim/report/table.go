@@ -78,13 +78,16 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks returns what an imported population leaves out, what does not apply to a subject, why a run is not valid, and what went wrong in it,
-// one per line.
+// remarks returns what an imported population leaves out, what does not apply to a subject, why its pods
+// shared no sockets, why a run is not valid, and what went wrong in it, one per line.
 func remarks(result measure.Result) string {
 	lines := populationLines(result.Run.Population)
 	for _, s := range result.Subjects {
 		for _, n := range s.NotApplicable {
 			lines = append(lines, plainLine(fmt.Sprintf("not applicable to %s: %s: %s", s.Name, strings.Join(n.Measurements, ", "), n.Why)))
+		}
+		if s.PodSockets.Why != "" {
+			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had sockets of its own: %s", s.Name, s.PodSockets.Why)))
 		}
 		for _, reason := range s.Invalid {
 			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
-	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
