@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -71,6 +71,10 @@ bench-kubeapi: ## benchmark the simulated API server, results in docs/results/ku
 
 soak-kubeapi: ## run ten minutes of churn on the simulated API server, results in docs/results/kubeapi-soak.txt
 	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
+
+bench-pods: build setup ## measure simulated pods that share sockets, results in docs/results/pods.txt
+	@mkdir -p docs/results
+	hack/bench-pods | tee docs/results/pods.txt
 
 bench-controller: setup ## measure how much work a change causes in the controller, results in docs/results/controller-scale.txt
 	@mkdir -p docs/results

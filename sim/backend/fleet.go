@@ -1,7 +1,13 @@
-// Package backend simulates pods: each is a real listener on its own address, with a
-// life cycle. It stands between the steps of a scenario, which start and end pods, and
-// nginx, which sends them requests. Its one rule: a pod behaves on the wire as its
-// state says, and every answer names the pod that gave it.
+// Package backend simulates pods: each listens on its own address, with a life cycle. It
+// stands between the steps of a scenario, which start and end pods, and nginx, which sends
+// them requests. Its one rule: a pod behaves on the wire as its state says, and every
+// answer names the pod that gave it.
+//
+// The pods of a fleet share one socket for each port, if the kernel supports it (package
+// sharedlistener). Otherwise each pod has sockets of its own, and the limit of open files
+// bounds the population: see Need. Only pods that answer HTTP in datagrams always have a
+// socket of their own for them. In both cases the kernel refuses connections to a pod that
+// is starting or gone.
 package backend
 
 import (
