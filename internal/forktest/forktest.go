@@ -97,13 +97,13 @@ func template(t testing.TB) string {
 		quoteBraces(tree.Root)
 	}
 	text := trees[main].Root.String()
+	delete(trees, main)
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		text = `{{ define "` + name + `" }}` + trees[name].Root.String() + "{{ end }}\n" + text
+	}
 	edited := strings.Replace(text, "\nhttp {\n", "\nhttp {\nadd_header "+TemplateHeader+" "+Edited+" always;\n", 1)
 	if edited == text {
 		t.Fatal("the template has no http block")
-	}
-	delete(trees, main)
-	for _, name := range slices.Sorted(maps.Keys(trees)) {
-		edited = `{{ define "` + name + `" }}` + trees[name].Root.String() + "{{ end }}\n" + edited
 	}
 	return edited
 }
