@@ -16,30 +16,40 @@ const (
 
 // bins sorts the events of the rounds into bins along a timeline.
 type bins struct {
-	rounds    rounds
-	width     time.Duration
-	offsets   []int // index of the first bin of each round
-	bins      []Bin
-	latencies [][]time.Duration // by bin
-	live      liveWorkers
-	at        int // the bin up to which the number of generations is known
+	rounds  rounds
+	width   time.Duration
+	offsets []int // index of the first bin of each round
+	bins    []binned
+	live    liveWorkers
+	at      int // the bin up to which the number of generations is known
+}
+
+// binned is a bin with the latencies that it summarises.
+type binned struct {
+	Bin
+	latencies []time.Duration
+}
+
+// widthOf returns the width of equal parts of a time such that there are at most so many of them.
+func widthOf(total time.Duration, most int) time.Duration {
+	width := narrowest
+	for total/width > time.Duration(most) {
+		width *= 2
+	}
+	return width
 }
 
 func newBins(r rounds) measurement {
-	m := &bins{rounds: r, width: narrowest, live: liveWorkers{}}
-	for r.total()/m.width > mostBins {
-		m.width *= 2
-	}
+	m := &bins{rounds: r, width: widthOf(r.total(), mostBins), live: liveWorkers{}}
 	for _, round := range r {
 		m.offsets = append(m.offsets, len(m.bins))
 		for at := round.Begin; at <= round.End; at += m.width {
-			m.bins = append(m.bins, Bin{At: at})
+			m.bins = append(m.bins, binned{Bin: Bin{At: at}})
 			if at > never-m.width {
 				break
 			}
 		}
 	}
-	m.latencies = make([][]time.Duration, len(m.bins))
 	return m
 }
 
@@ -57,11 +67,10 @@ func (m *bins) Add(e event.Event, in bool) {
 	if !in {
 		return
 	}
-	i := m.index(e.At)
-	bin := &m.bins[i]
+	bin := &m.bins[m.index(e.At)]
 	switch {
 	case e.Request != nil && e.Request.Cause != event.OurCancel:
-		m.request(i, e.Request)
+		bin.request(e.Request)
 	case e.Change != nil:
 		bin.Changes++
 	case e.Usage != nil:
@@ -71,19 +80,27 @@ func (m *bins) Add(e event.Event, in bool) {
 	}
 }
 
-func (m *bins) request(i int, r *event.Request) {
-	bin := &m.bins[i]
-	bin.Requests++
+func (b *binned) request(r *event.Request) {
+	b.Requests++
 	if r.Status != 0 && r.Lasts == 0 {
-		m.latencies[i] = append(m.latencies[i], max(0, r.Lag+r.Took))
+		b.latencies = append(b.latencies, max(0, r.Lag+r.Took))
 	}
 	if r.Cause == "" {
 		return
 	}
-	if bin.Failures == nil {
-		bin.Failures = map[string]int{}
+	if b.Failures == nil {
+		b.Failures = map[string]int{}
 	}
-	bin.Failures[string(r.Cause)]++
+	b.Failures[string(r.Cause)]++
+}
+
+// summarise returns the bin with the percentiles of its latencies.
+func (b *binned) summarise() Bin {
+	if len(b.latencies) > 0 {
+		slices.Sort(b.latencies)
+		b.P50, b.P99, b.Max = nearestRank(b.latencies, 50), nearestRank(b.latencies, 99), b.latencies[len(b.latencies)-1]
+	}
+	return b.Bin
 }
 
 // carry sets the number of live generations in the bins that began before t.
@@ -96,15 +113,10 @@ func (m *bins) carry(t time.Duration) {
 
 func (m *bins) Result(_ *Subject, t *Timeline) {
 	m.carry(never)
-	for i, latencies := range m.latencies {
-		if len(latencies) == 0 {
-			continue
-		}
-		slices.Sort(latencies)
-		bin := &m.bins[i]
-		bin.P50, bin.P99, bin.Max = nearestRank(latencies, 50), nearestRank(latencies, 99), latencies[len(latencies)-1]
+	t.Width = m.width
+	for i := range m.bins {
+		t.Bins = append(t.Bins, m.bins[i].summarise())
 	}
-	t.Width, t.Bins = m.width, m.bins
 }
 
 // nearestRank returns a percentile by the nearest-rank method: the smallest of the sorted values

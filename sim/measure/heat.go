@@ -26,15 +26,11 @@ type heat struct {
 }
 
 func newHeat(r rounds) measurement {
-	m := &heat{rounds: r, width: narrowest, lanes: map[string]map[time.Duration]map[int]int{}}
-	for r.total()/m.width > mostColumns {
-		m.width *= 2
-	}
-	return m
+	return &heat{rounds: r, width: widthOf(r.total(), mostColumns), lanes: map[string]map[time.Duration]map[int]int{}}
 }
 
 func (m *heat) Add(e event.Event, in bool) {
-	if !in || e.Request == nil || e.Request.Status == 0 || e.Request.Cause == event.OurCancel {
+	if !in || e.Request == nil || !hasLatency(e.Request) {
 		return
 	}
 	lane := m.lanes[e.Request.Lane]
@@ -49,6 +45,9 @@ func (m *heat) Add(e event.Event, in bool) {
 	}
 	lane[at][heatRow(e.Request.Lag+e.Request.Took)]++
 }
+
+// hasLatency reports whether a heat map counts a request.
+func hasLatency(r *event.Request) bool { return r.Status != 0 && r.Cause != event.OurCancel }
 
 // heatRow returns the row that contains a latency.
 func heatRow(latency time.Duration) int {

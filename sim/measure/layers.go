@@ -13,19 +13,16 @@ const mostLayers = 6
 // layers adds the memory of each generation to the timeline's bins: PSS if it was sampled, which
 // not every sample does.
 type layers struct {
-	born    map[generation]int // order of appearance
+	born    births
 	samples []event.Event
 }
 
-func newLayers(rounds) measurement { return &layers{born: map[generation]int{}} }
+func newLayers(rounds) measurement { return &layers{born: births{}} }
 
 func (m *layers) Add(e event.Event, _ bool) {
 	switch {
 	case e.Worker != nil:
-		of := generation{e.Worker.Master, e.Worker.Generation}
-		if _, known := m.born[of]; !known {
-			m.born[of] = len(m.born)
-		}
+		m.born.add(e.Worker)
 	case e.Usage != nil:
 		m.samples = append(m.samples, e)
 	}
@@ -40,10 +37,10 @@ func (m *layers) Result(_ *Subject, t *Timeline) {
 	for i := range t.Bins {
 		bin := &t.Bins[i]
 		for len(samples) > 0 && samples[0].At < bin.At {
-			last, samples = m.of(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
+			last, samples = m.born.layers(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
 		}
 		for len(samples) > 0 && samples[0].At < bin.At+t.Width {
-			last, samples = m.of(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
+			last, samples = m.born.layers(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
 			if sum(last) > sum(bin.Layers) {
 				bin.Layers = last
 			}
@@ -58,11 +55,21 @@ func isThorough(u *event.Usage) bool {
 	return slices.ContainsFunc(u.ByGeneration, func(g event.Generation) bool { return g.PSS > 0 })
 }
 
-// of returns the layers of one sample.
-func (m *layers) of(all []event.Generation, proportional bool) []int64 {
+// births is the order in which generations appeared.
+type births map[generation]int
+
+func (born births) add(w *event.Worker) {
+	of := generation{w.Master, w.Generation}
+	if _, known := born[of]; !known {
+		born[of] = len(born)
+	}
+}
+
+// layers returns the layers of one sample.
+func (born births) layers(all []event.Generation, proportional bool) []int64 {
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b event.Generation) int {
-		return cmp.Compare(m.born[generation{b.Master, b.Generation}], m.born[generation{a.Master, a.Generation}])
+	slices.SortFunc(all, func(x, y event.Generation) int {
+		return cmp.Compare(born[generation{y.Master, y.Generation}], born[generation{x.Master, x.Generation}])
 	})
 	var found []int64
 	for i, g := range all {
