@@ -76,3 +76,15 @@ func (m *faults) Result(s *Subject, t *Timeline) {
 	slices.SortFunc(s.Struck, func(a, b Struck) int { return cmp.Compare(a.Name, b.Name) })
 	s.Trouble = append(s.Trouble, m.missed...)
 }
+
+// endRound ends the faults that were still active when their round ended.
+func (m *faults) endRound(at time.Duration) { m.spans = m.until(at) }
+
+// until returns the times at which faults were active, of which open ones end at a time.
+func (m *faults) until(now time.Duration) []Broken {
+	spans := slices.Clone(m.spans)
+	for i := range spans {
+		spans[i].Until = min(spans[i].Until, now)
+	}
+	return spans
+}
