@@ -12,7 +12,7 @@ import (
 type drawn struct {
 	measure.Timeline
 	Changes []measure.Served `json:"changes,omitempty"` // hides the changes of the timeline
-	Curves  []curve          `json:"curves"`
+	Curves  []Curve          `json:"curves"`
 }
 
 func draw(series measure.Series) []drawn {
@@ -23,9 +23,9 @@ func draw(series measure.Series) []drawn {
 	return all
 }
 
-// curve is the number of changes that were served within a time from their intent, by the first
+// Curve is the number of changes that were served within a time from their intent, by the first
 // worker or by every worker.
-type curve struct {
+type Curve struct {
 	By    string          `json:"by"`
 	Of    int             `json:"of"`    // changes that had to be served
 	Times []time.Duration `json:"times"` // sorted
@@ -35,7 +35,7 @@ type curve struct {
 // mostSteps limits the steps of a curve, because a plot has no finer resolution.
 const mostSteps = 500
 
-func curves(t measure.Timeline) []curve {
+func curves(t measure.Timeline) []Curve {
 	var of int
 	var first, every []time.Duration
 	for _, c := range t.Changes {
@@ -50,13 +50,19 @@ func curves(t measure.Timeline) []curve {
 			every = append(every, c.Last)
 		}
 	}
-	return []curve{steps("first worker", of, first), steps("every worker", of, every)}
+	return Curves(of, first, every)
+}
+
+// Curves returns the curves of a subject, given the number of its changes that had to be served and the
+// times in which they were, by the first worker and by every worker. It sorts the times.
+func Curves(of int, first, every []time.Duration) []Curve {
+	return []Curve{steps("first worker", of, first), steps("every worker", of, every)}
 }
 
 // steps returns a curve with at most mostSteps evenly spaced steps, including the last one.
-func steps(by string, of int, times []time.Duration) curve {
+func steps(by string, of int, times []time.Duration) Curve {
 	slices.Sort(times)
-	c := curve{By: by, Of: of, Times: []time.Duration{}, Count: []int{}}
+	c := Curve{By: by, Of: of, Times: []time.Duration{}, Count: []int{}}
 	each := (len(times) + mostSteps - 1) / mostSteps
 	for n := len(times); n > 0; n -= each {
 		c.Times, c.Count = append(c.Times, times[n-1]), append(c.Count, n)

@@ -24,14 +24,14 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"count":       count,
 	"join":        strings.Join,
 	"script":      func(name string) template.JS { return template.JS(asset(name)) },
-	"plots":       plots,
+	"plots":       func(main string) template.JS { return Plots(asset(main)) },
 	"style":       func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":       cells,
 	"generations": generationRows,
 	"leg":         formatLeg,
 	"plural":      plural.Of,
 	"clock":       clock,
-}).ParseFS(assets, "assets/page.html"))
+}).ParseFS(assets, "assets/page.html", "assets/figures.html"))
 
 func asset(name string) string {
 	data, err := assets.ReadFile("assets/" + name)
@@ -41,18 +41,6 @@ func asset(name string) string {
 	return string(data)
 }
 
-// plots returns the script that draws the plots: the files of the folder plots. The first file
-// contains what all plots share; the last one draws them.
-func plots() template.JS {
-	var all strings.Builder
-	all.WriteString("(function () {\n")
-	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
-		all.WriteString(asset("plots/" + part + ".js"))
-	}
-	all.WriteString("})();")
-	return template.JS(all.String())
-}
-
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
 	count := countChecks(checks)
@@ -60,6 +48,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, checks []ju
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
+		"Plotted":     plottedOf(series),
 		"Drawn":       map[string]any{"subjects": draw(series)},
 		"Checks":      checks,
 		"Met":         count[judge.Met],

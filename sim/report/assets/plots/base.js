@@ -1,8 +1,18 @@
 // What all plots share. Times in the series are nanoseconds since the start of
-// the run. The files of this folder are one script of the page, this one first
-// and draw.js last; each of the others adds a kind of plot.
+// the run. The files of this folder are one script, this one first and draw.js
+// last; each of the others adds a kind of plot. The script of a page follows: it
+// calls use and drawAll, once or each time that it has more data.
 "use strict";
-const subjects = JSON.parse(document.getElementById("series").textContent).subjects || [];
+let subjects, bins, longest, lowestLatency;
+
+// use has the plots show these timelines.
+function use(timelines) {
+  subjects = timelines;
+  bins = subjects.flatMap((s) => s.bins || []);
+  longest = Math.max(1e-3, ...subjects.map((s) => layout(s).total));
+  lowestLatency = bins.reduce((a, b) => b.p50 ? Math.min(a, b.p50) : a, Infinity);
+}
+
 const SECOND = 1e9, MS = 1e6, MIB = 1 << 20;
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -108,10 +118,7 @@ function shades(subject) {
   };
 }
 
-const longest = Math.max(1e-3, ...subjects.map((s) => layout(s).total));
-const bins = subjects.flatMap((s) => s.bins || []);
 const failed = (bin) => Object.values(bin.failures || {}).reduce((a, b) => a + b, 0);
-const lowestLatency = bins.reduce((a, b) => b.p50 ? Math.min(a, b.p50) : a, Infinity);
 
 function timeline(subject, over) {
   return {

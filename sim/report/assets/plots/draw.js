@@ -26,13 +26,17 @@ function draw(figure) {
 }
 
 const figures = [...document.querySelectorAll("figure[data-plot]")];
-for (const figure of figures) {
-  draw(figure);
-  const place = figure.querySelector(".plot");
-  place.addEventListener("keydown", (event) => walk(figure, event));
-  new ResizeObserver(() => {
-    if (figure.plot.width !== place.clientWidth) figure.plot.setSize({ width: place.clientWidth, height: figure.plot.height });
-  }).observe(place);
+
+// drawAll draws the figures for the first time, and has them follow the page.
+function drawAll() {
+  for (const figure of figures) {
+    draw(figure);
+    const place = figure.querySelector(".plot");
+    place.addEventListener("keydown", (event) => walk(figure, event));
+    new ResizeObserver(() => {
+      if (figure.plot.width !== place.clientWidth) figure.plot.setSize({ width: place.clientWidth, height: figure.plot.height });
+    }).observe(place);
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => figures.forEach(draw));
+  document.documentElement.dataset.drawn = String(figures.length);
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => figures.forEach(draw));
-document.documentElement.dataset.drawn = String(figures.length);

@@ -8,8 +8,9 @@ const latencyOf = (row) => 10 ** (row / HEAT_ROWS) / 1000; // in ms, where the r
 const decade = (row, round) => 10 ** round(Math.log10(latencyOf(row)));
 
 function heat(subject, lane) {
-  const heats = heatsOf(lane), map = subject.heat.find((h) => h.lane === lane);
+  const heats = heatsOf(lane), map = (subject.heat || []).find((h) => h.lane === lane) || { width: 0, columns: [] };
   const rows = heats.flatMap(rowsOf);
+  if (!rows.length) rows.push(HEAT_ROWS * 2, HEAT_ROWS * 5); // 0.1 ms to 100 ms
   const most = highest(heats.flatMap((h) => h.columns.flatMap((c) => Object.values(c.rows))));
   const { clock, roundOf } = layout(subject);
   const endOf = (column) => Math.min(column.at + map.width, subject.rounds[roundOf(column.at)].end);

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"html/template"
+	"strings"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// Plots returns the script that draws the plots: the files of the folder plots, and then main, which
+// calls use with the timelines, and drawAll. It needs the script of Library.
+func Plots(main string) template.JS {
+	var all strings.Builder
+	all.WriteString("(function () {\n")
+	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
+		all.WriteString(asset("plots/" + part + ".js"))
+	}
+	all.WriteString(main)
+	all.WriteString("})();")
+	return template.JS(all.String())
+}
+
+// Library returns the script and the style sheet of the library that draws the plots.
+func Library() (template.JS, template.CSS) {
+	return template.JS(asset("uplot/uPlot.iife.min.js")), template.CSS(asset("uplot/uPlot.min.css"))
+}
+
+// Figures adds the templates of the plots to those of a page: "convergence", and "figures" of a Plotted.
+func Figures(page *template.Template) *template.Template {
+	return template.Must(page.ParseFS(assets, "assets/figures.html"))
+}
+
+// Plotted is a subject for the template "figures": its place in the script's timelines, and what its
+// captions say of it.
+type Plotted struct {
+	measure.Timeline
+	Index   int
+	Ongoing bool // the timeline is not complete yet
+}
+
+func plottedOf(series measure.Series) (all []Plotted) {
+	for i, t := range series.Subjects {
+		all = append(all, Plotted{Timeline: t, Index: i})
+	}
+	return all
+}
