@@ -8,15 +8,14 @@ import (
 )
 
 // Plots returns the script that draws the plots: the files of the folder plots, and then main, which
-// calls use with the timelines, and drawAll. It needs the script of Library.
+// calls use with the timelines, and drawAll. main has a scope of its own. The script needs that of Library.
 func Plots(main string) template.JS {
 	var all strings.Builder
 	all.WriteString("(function () {\n")
 	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
 		all.WriteString(asset("plots/" + part + ".js"))
 	}
-	all.WriteString(main)
-	all.WriteString("})();")
+	all.WriteString("{\n" + main + "}\n})();")
 	return template.JS(all.String())
 }
 
