@@ -112,6 +112,7 @@ var rules = []struct {
 	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be recomputed from an old log"},
 	{"sim/compare", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a comparison depends on the results alone"},
 	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
+	{"sim/watch", []string{"os/exec", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/trial"}, "those who watch a run get its events, and act on nothing"},
 	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
 	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
 	{"sim/driver/installed", []string{"sim/behave/run", "sim/kubeapi/", "sim/probe/", "os/exec"}, "it starts no processes, and knows cases only to say which cannot run"},
@@ -263,7 +264,7 @@ func TestOnlyAdaptersKnowProducts(t *testing.T) {
 }
 
 // forTests lists the packages that only tests, and each other, may import.
-var forTests = []string{"adapters/adapterstest", "internal/golden", "internal/nginxtest", "internal/parallel", "internal/schematest", "internal/tcptest", "internal/thirdparty"}
+var forTests = []string{"adapters/adapterstest", "internal/browsertest", "internal/golden", "internal/nginxtest", "internal/parallel", "internal/schematest", "internal/tcptest", "internal/thirdparty"}
 
 func TestOnlyTestsImportTestPackages(t *testing.T) {
 	for _, p := range packages(t) {
