@@ -1,0 +1,87 @@
+package web
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"windtunnel.dev/sim/report"
+)
+
+// Bounds of what is read and shown of a log.
+const (
+	mostBytes  = 64 << 10 // read at once; what is older is left out
+	mostLines  = 300      // kept
+	longestRow = 1000     // bytes of a line
+)
+
+// logName is the name of a controller's log, in the folder of its subject.
+const logName = "controller.log"
+
+// logFile is the end of a controller's log. It is read only while somebody watches.
+type logFile struct {
+	path string
+
+	mu    sync.Mutex
+	read  int64 // bytes so far
+	rest  []byte
+	lines []string // the latest
+	total int      // lines so far
+}
+
+func newLogFile(dir, subject string) *logFile {
+	return &logFile{path: filepath.Join(dir, subject, logName)}
+}
+
+// since returns the lines after the first n of the log, as far as they are kept, and the number of lines
+// so far.
+func (l *logFile) since(n int) (lines []string, total int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+	return append([]string{}, l.lines[max(0, len(l.lines)-(l.total-n)):]...), l.total
+}
+
+// follow reads what the file has more. A file that cannot be read has no more.
+func (l *logFile) follow() {
+	file, err := os.Open(l.path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return
+	}
+	if info.Size()-l.read > mostBytes {
+		l.add("[…]")
+		l.read, l.rest = info.Size()-mostBytes, nil
+	}
+	more := make([]byte, max(0, info.Size()-l.read))
+	n, err := file.ReadAt(more, l.read)
+	if err != nil && err != io.EOF {
+		return
+	}
+	l.read += int64(n)
+	l.rest = append(l.rest, more[:n]...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			return
+		}
+		l.add(string(line))
+		l.rest = rest
+	}
+}
+
+func (l *logFile) add(line string) {
+	if len(line) > longestRow {
+		line = strings.ToValidUTF8(line[:longestRow], "") + "…"
+	}
+	l.lines = append(l.lines, report.PlainLine(line))
+	l.lines = l.lines[max(0, len(l.lines)-mostLines):]
+	l.total++
+}
