@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -86,6 +86,9 @@ bench-load: setup ## measure how fast a lane sends, beside wrk, results in docs/
 
 bench-lua: setup ## benchmark the Lua code inside nginx, results in docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua
+
+bench-watch: ## measure what it costs to show a run while it goes on, results in docs/results/watch.txt
+	{ hack/machine && $(GO) test -run '^$$' -bench Serve -benchtime 1x ./sim/watch/web; } | tee docs/results/watch.txt
 
 image: ## build the images of the controller (IMAGE) and of windtunnel (HARNESS_IMAGE); works without a registry
 	hack/image $(or $(IMAGE),localhost/windtunnel-controller:dev) $(HARNESS_IMAGE)

@@ -84,6 +84,7 @@ func TestScripts(t *testing.T) {
 			"occupied":     occupied,
 			"nothing-left": nothingLeft,
 			"interrupted":  interrupted,
+			"watched":      watched,
 			"same-changes": sameChanges,
 		},
 	})

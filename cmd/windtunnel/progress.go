@@ -5,37 +5,22 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/term"
 
-	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/trial"
+	"windtunnel.dev/sim/watch"
 )
 
 // progress shows the progress of a run. On a terminal it updates a single line; elsewhere it prints
-// a line every few seconds. All its data comes from the event log.
+// a line every few seconds.
 type progress struct {
 	out      io.Writer
 	terminal bool
-	s        *scenario.Scenario
-	turns    int           // of all subjects
-	share    time.Duration // of the timeline in one turn
-
-	mu       sync.Mutex
-	turn     int
-	subject  string
-	ready    int
-	stage    string
-	begin    time.Time // of the stage
-	changes  int
-	requests int
-	failed   int
-	reloads  int
-	seen     map[string]int // newest generation by subject
+	run      *watch.Run
 
 	stop    chan struct{}
 	stopped chan struct{}
@@ -44,23 +29,27 @@ type progress struct {
 // showProgress returns a watch that shows the progress of each run on out.
 func showProgress(out io.Writer) trial.Watch {
 	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
-		p := newProgress(out, s)
-		return p.observe, p.end
+		return watchRun(watch.Of(s), out)(s)
 	}
 }
 
-func newProgress(out io.Writer, s *scenario.Scenario) *progress {
-	p := &progress{
-		out: out, s: s, turns: s.Rounds * len(s.Subjects), share: s.Length() / time.Duration(s.Rounds),
-		stage: "starting", begin: time.Now(), seen: map[string]int{},
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+// watchRun returns a watch that shows the progress of one run on out.
+func watchRun(run *watch.Run, out io.Writer) trial.Watch {
+	return func(*scenario.Scenario) (see func(event.Event), end func()) {
+		hide := showRun(run, out)
+		return run.See, func() { hide(); run.End() }
 	}
+}
+
+// showRun shows the progress of a run on out until it is over, which end says.
+func showRun(run *watch.Run, out io.Writer) (end func()) {
+	p := &progress{out: out, run: run, stop: make(chan struct{}), stopped: make(chan struct{})}
 	every := 5 * time.Second
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		p.terminal, every = true, 100*time.Millisecond
 	}
 	go p.keepShowing(every)
-	return p
+	return p.end
 }
 
 func (p *progress) keepShowing(every time.Duration) {
@@ -85,52 +74,8 @@ func (p *progress) end() {
 	}
 }
 
-// observe updates the progress with an event of the log.
-func (p *progress) observe(e event.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case e.Phase != nil:
-		p.phase(e)
-	case e.Change != nil:
-		p.changes++
-	case e.Request != nil:
-		p.requests++
-		if e.Request.Cause != "" && e.Request.Cause != event.OurCancel {
-			p.failed++
-		}
-	case e.Worker != nil && e.Worker.Generation > p.seen[e.Subject]:
-		if p.seen[e.Subject] > 0 && e.Subject == p.subject {
-			p.reloads++
-		}
-		p.seen[e.Subject] = e.Worker.Generation
-	}
-}
-
-func (p *progress) phase(e event.Event) {
-	p.begin = time.Now()
-	switch e.Phase.Name {
-	case event.Ready:
-		p.ready++
-	case event.RoundBegin:
-		p.turn++
-		p.subject, p.stage = e.Subject, "changing"
-		p.changes, p.requests, p.failed, p.reloads = 0, 0, 0, 0
-	case event.ChurnEnd:
-		p.stage = "settling"
-	case event.RoundEnd:
-		if p.turn == p.turns {
-			p.stage = "stopping"
-		}
-	case event.Cut:
-		p.stage = "stopping"
-	}
-}
-
 func (p *progress) show() {
-	p.mu.Lock()
-	line := p.line()
-	p.mu.Unlock()
+	line := progressLine(p.run.Status())
 	if p.terminal {
 		fmt.Fprint(p.out, "\r\033[K"+line)
 	} else {
@@ -138,21 +83,24 @@ func (p *progress) show() {
 	}
 }
 
-func (p *progress) line() string {
-	took := time.Since(p.begin).Truncate(time.Second)
-	switch p.stage {
-	case "starting":
-		return fmt.Sprintf("starting %s: %d ready, %v", plural.Of(len(p.s.Subjects), "subject"), p.ready, took)
-	case "stopping":
-		return fmt.Sprintf("stopping, %v", took)
+// progressLine says in a line what a run does, what it waits for, and what was seen of the subject whose
+// turn it is.
+func progressLine(s watch.Status) string {
+	took := s.Took.Truncate(time.Second)
+	if s.Turn == 0 || s.Stage == watch.Stopping || s.Stage == watch.Measuring {
+		return fmt.Sprintf("%s, %v: %s", s.Stage, took, s.Waits)
 	}
-	bar, of := "", p.s.Settle
-	if p.stage == "changing" {
-		of = p.share
+	bar := ""
+	if s.Stage == watch.Changing {
 		const width = 20
-		full := int(min(float64(took)/float64(max(of, 1)), 1) * width)
+		full := int(min(float64(s.Took)/float64(max(s.Of, 1)), 1) * width)
 		bar = " " + strings.Repeat("#", full) + strings.Repeat(".", width-full)
 	}
-	return fmt.Sprintf("turn %d/%d %s: %s%s %v/%v  changes %d  reloads %d  requests %d  failed %d",
-		p.turn, p.turns, p.subject, p.stage, bar, took, of, p.changes, p.reloads, p.requests, p.failed)
+	line := fmt.Sprintf("turn %d/%d %s: %s%s %v: %s", s.Turn, s.Turns, s.Subject, s.Stage, bar, took, s.Waits)
+	for _, one := range s.Subjects {
+		if one.Name == s.Subject {
+			line += fmt.Sprintf("  changes %d  reloads %d  requests %d  failed %d", one.Changes, one.Reloads, one.Requests, one.Failed)
+		}
+	}
+	return line
 }

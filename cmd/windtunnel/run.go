@@ -12,6 +12,7 @@ import (
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/trial"
+	"windtunnel.dev/sim/watch"
 )
 
 // runOptions contains the flags of run.
@@ -23,6 +24,7 @@ type runOptions struct {
 	driver   driverFlags
 	format   format
 	length   time.Duration
+	serve    string // address; empty: nobody watches in a browser
 }
 
 func runCommand() *cobra.Command {
@@ -51,6 +53,7 @@ applies to the subject, 130 interrupted (the report covers the run until then).`
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
 	addLength(flags, &o.length)
+	addServe(flags, &o.serve)
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
@@ -82,7 +85,8 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
-	_, err = runOne(ctx, runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name}, o.driver, o.format, stdout, stderr)
+	one := runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name, serve: o.serve}
+	_, err = runOne(ctx, one, o.driver, o.format, stdout, stderr)
 	return err
 }
 
@@ -93,6 +97,7 @@ type runSpec struct {
 	seed      uint64
 	out       string // the folder; empty: one derived from name
 	name      string
+	serve     string // the address of a page that shows the run; empty: none
 }
 
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
@@ -105,10 +110,18 @@ func runOne(ctx context.Context, r runSpec, where driverFlags, format format, st
 	if r.out == "" {
 		r.out = rundir.Default(r.name, time.Now())
 	}
+	run := watch.Of(r.scenario)
+	over := func(trial.Result) {}
+	if r.serve != "" {
+		if ctx, over, err = serve(ctx, r, run, stderr); err != nil {
+			return "", err
+		}
+	}
 	ended := trial.Do(ctx, trial.Trial{
 		Scenario: r.scenario, Rewritten: r.rewritten, Seed: r.seed,
-		Driver: d, Dir: r.out, Watch: showProgress(stderr),
+		Driver: d, Dir: r.out, Watch: watchRun(run, stderr),
 	})
+	over(ended)
 	return ended.Dir, printResult(ended, format, stdout, stderr)
 }
 

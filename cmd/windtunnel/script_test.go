@@ -24,39 +24,68 @@ const interruptPatience = time.Minute
 // interrupted starts a command, interrupts it as soon as the log of a run contains a request, and
 // checks that it ends with the exit code of an interrupt: interrupted LOG COMMAND…
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
-	log, args := ts.MkAbs(args[0]), args[1:]
+	log := ts.MkAbs(args[0])
+	c := start(ts, args[1:])
+	// The log is written in blocks, so every event in it has already happened.
+	c.await("no request", func() bool {
+		text, _ := os.ReadFile(log)
+		return bytes.Contains(text, []byte(`"request":`))
+	})
+	ts.Check(c.Process.Signal(syscall.SIGINT))
+	c.endsInterrupted()
+}
+
+// background is a command that a script has started.
+type background struct {
+	*exec.Cmd
+	ts             *testscript.TestScript
+	stdout, stderr string // paths of files
+	ended          chan error
+}
+
+// start starts a command whose outputs go to stdout.txt and stderr.txt.
+func start(ts *testscript.TestScript, args []string) *background {
 	path, err := exec.LookPath(filepath.Join(firstOf(ts.Getenv("PATH")), args[0]))
 	ts.Check(err)
-	var stdout, stderr bytes.Buffer
-	command := exec.Command(path, args[1:]...)
-	command.Dir, command.Stdout, command.Stderr = ts.Getenv("WORK"), &stdout, &stderr
-	command.Env = append(os.Environ(), "TMPDIR="+ts.Getenv("TMPDIR"))
-	ts.Check(command.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	c := &background{
+		Cmd: exec.Command(path, args[1:]...), ts: ts, ended: make(chan error, 1),
+		stdout: ts.MkAbs("stdout.txt"), stderr: ts.MkAbs("stderr.txt"),
+	}
+	stdout, err := os.Create(c.stdout)
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(c.stderr)
+	ts.Check(err)
+	defer stderr.Close()
+	c.Dir, c.Stdout, c.Stderr = ts.Getenv("WORK"), stdout, stderr
+	c.Env = append(os.Environ(), "TMPDIR="+ts.Getenv("TMPDIR"))
+	ts.Check(c.Start())
+	go func() { c.ended <- c.Wait() }()
+	return c
+}
 
-	// The log is written in blocks, so every event in it has already happened.
+// await waits for a condition while the command runs.
+func (c *background) await(otherwise string, done func() bool) {
 	patience := time.After(interruptPatience)
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for seen := false; !seen; {
+	for !done() {
 		select {
 		case <-look.C:
-			text, _ := os.ReadFile(log)
-			seen = bytes.Contains(text, []byte(`"request":`))
-		case err := <-ended:
-			ts.Fatalf("ended before it was interrupted: %v; stderr:\n%s", err, stderr.String())
+		case err := <-c.ended:
+			c.ts.Fatalf("ended before it was interrupted: %v; stderr:\n%s", err, c.ts.ReadFile(c.stderr))
 		case <-patience:
-			command.Process.Kill()
-			ts.Fatalf("no request within %v; stderr:\n%s", interruptPatience, stderr.String())
+			c.Process.Kill()
+			c.ts.Fatalf("%s within %v; stderr:\n%s", otherwise, interruptPatience, c.ts.ReadFile(c.stderr))
 		}
 	}
-	ts.Check(command.Process.Signal(syscall.SIGINT))
-	err = <-ended
-	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stdout.txt"), stdout.Bytes(), 0o644))
-	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stderr.txt"), stderr.Bytes(), 0o644))
+}
+
+// endsInterrupted waits until the command ends, and checks that its exit code is that of an interrupt.
+func (c *background) endsInterrupted() {
+	err := <-c.ended
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		ts.Fatalf("ended with %v, want exit code %d; stderr:\n%s", err, exitInterrupted, stderr.String())
+		c.ts.Fatalf("ended with %v, want exit code %d; stderr:\n%s", err, exitInterrupted, c.ts.ReadFile(c.stderr))
 	}
 }
 
