@@ -35,7 +35,7 @@ func testGrows(t *testing.T, browser context.Context) {
 	half := len(events) / 2
 	s.see(events[:half])
 	p.Until(`document.getElementById("stage").textContent.startsWith("turn 2 of 4, reload: ")`)
-	p.Until(values+` > 50`)
+	p.Until(values + ` > 50`)
 	before := browsertest.Ask[int](p, values)
 	if log := browsertest.Ask[string](p, `document.querySelector("[data-log='1']").textContent`); log != "the controller says <b>hello</b>" {
 		t.Errorf("log %q", log)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func (l *logFile) follow() {
 	}
 	more := make([]byte, max(0, info.Size()-l.read))
 	n, err := file.ReadAt(more, l.read)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return
 	}
 	l.read += int64(n)
