@@ -24,6 +24,7 @@ type abOptions struct {
 	runs       int
 	out        string
 	driver     driverFlags
+	progress   progressFlags
 }
 
 func abCommand() *cobra.Command {
@@ -50,6 +51,7 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 	o.driver.add(command)
 	command.Flags().IntVarP(&o.runs, "runs", "n", 10, "runs per side; figures that vary need about 6, the A/A control twice as many (the table says how many)")
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
+	o.progress.add(command.Flags())
 	o.compare.add(command)
 	return command
 }
@@ -103,7 +105,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	if o.out == "" {
 		o.out = rundir.Default(s.Name+"-ab", time.Now())
 	}
-	pair := trial.Pair{Scenario: s, Sides: [2]trial.Side{o.base, o.head}, Runs: o.runs, Out: o.out, Say: stderr, Watch: showProgress(stderr)}
+	pair := trial.Pair{Scenario: s, Sides: [2]trial.Side{o.base, o.head}, Runs: o.runs, Out: o.out, Say: stderr, Watch: o.progress.show(stderr)}
 	if err := o.openSides(s, &pair.Sides); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type migrateOptions struct {
 	skipCosts     bool
 	length        time.Duration
 	driver        driverFlags
+	progress      progressFlags
 	format        format
 }
 
@@ -68,6 +69,7 @@ failed (the report says why), 130 interrupted (the report is of what was finishe
 	o.manifests.add(flags)
 	o.driver.add(command)
 	o.driver.addController(flags)
+	o.progress.add(flags)
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -155,7 +157,7 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 	}
 	plan.From, plan.To = sides[0], sides[1:]
 	if !o.skipCosts {
-		plan.Costs = &migrate.Costs{Subjects: subjects, Size: migrate.SizeOf(plan.Derived, manifests), Length: o.length, Watch: showProgress(stderr)}
+		plan.Costs = &migrate.Costs{Subjects: subjects, Size: migrate.SizeOf(plan.Derived, manifests), Length: o.length, Watch: o.progress.show(stderr)}
 		if plan.Costs.Driver, err = o.driver.forSubjectsOf(&scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}).open(); err != nil {
 			return plan, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"windtunnel.dev/sim/event"
@@ -15,71 +16,63 @@ import (
 	"windtunnel.dev/sim/watch"
 )
 
-// progress shows the progress of a run. On a terminal it updates a single line; elsewhere it prints
-// a line every few seconds.
-type progress struct {
-	out      io.Writer
-	terminal bool
-	run      *watch.Run
+// progressFlags contains the flags of commands that show the progress of runs.
+type progressFlags struct{ quiet bool }
 
-	stop    chan struct{}
-	stopped chan struct{}
+func (f *progressFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.quiet, "quiet", false, "show the progress in plain lines, also on a terminal, as where $CI is set")
 }
 
-// showProgress returns a watch that shows the progress of each run on out.
-func showProgress(out io.Writer) trial.Watch {
+// show returns a watch that shows the progress of each run on out.
+func (f progressFlags) show(out io.Writer) trial.Watch {
 	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
-		return watchRun(watch.Of(s), out)(s)
+		return f.showRun(watch.Of(s), out)(s)
 	}
 }
 
-// watchRun returns a watch that shows the progress of one run on out.
-func watchRun(run *watch.Run, out io.Writer) trial.Watch {
+// showRun returns a watch that shows the progress of one run on out: on a terminal in a table, elsewhere
+// in lines.
+func (f progressFlags) showRun(run *watch.Run, out io.Writer) trial.Watch {
 	return func(*scenario.Scenario) (see func(event.Event), end func()) {
-		hide := showRun(run, out)
+		var hide func()
+		if f.plain(out) {
+			hide = showLines(run, out)
+		} else {
+			hide = showTable(run, out)
+		}
 		return run.See, func() { hide(); run.End() }
 	}
 }
 
-// showRun shows the progress of a run on out until it is over, which end says.
-func showRun(run *watch.Run, out io.Writer) (end func()) {
-	p := &progress{out: out, run: run, stop: make(chan struct{}), stopped: make(chan struct{})}
-	every := 5 * time.Second
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.terminal, every = true, 100*time.Millisecond
-	}
-	go p.keepShowing(every)
-	return p.end
+// plain reports whether out gets lines. The variable CI is what CI systems set.
+func (f progressFlags) plain(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	ci := os.Getenv("CI")
+	return f.quiet || ci != "" && ci != "false" || os.Getenv("TERM") == "dumb" || !ok || !term.IsTerminal(int(file.Fd()))
 }
 
-func (p *progress) keepShowing(every time.Duration) {
-	defer close(p.stopped)
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-ticker.C:
-			p.show()
+// linePeriod is how often a line says what a run does.
+const linePeriod = 5 * time.Second
+
+// showLines prints what a run does every few seconds until end is called.
+func showLines(run *watch.Run, out io.Writer) (end func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(linePeriod)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				fmt.Fprintln(out, progressLine(run.Status()))
+			}
 		}
-	}
-}
-
-func (p *progress) end() {
-	close(p.stop)
-	<-p.stopped
-	if p.terminal {
-		fmt.Fprint(p.out, "\r\033[K")
-	}
-}
-
-func (p *progress) show() {
-	line := progressLine(p.run.Status())
-	if p.terminal {
-		fmt.Fprint(p.out, "\r\033[K"+line)
-	} else {
-		fmt.Fprintln(p.out, line)
+	}()
+	return func() {
+		close(stop)
+		<-stopped
 	}
 }
 
@@ -92,9 +85,7 @@ func progressLine(s watch.Status) string {
 	}
 	bar := ""
 	if s.Stage == watch.Changing {
-		const width = 20
-		full := int(min(float64(s.Took)/float64(max(s.Of, 1)), 1) * width)
-		bar = " " + strings.Repeat("#", full) + strings.Repeat(".", width-full)
+		bar = " " + progressBar(s)
 	}
 	line := fmt.Sprintf("turn %d/%d %s: %s%s %v: %s", s.Turn, s.Turns, s.Subject, s.Stage, bar, took, s.Waits)
 	for _, one := range s.Subjects {
@@ -103,4 +94,11 @@ func progressLine(s watch.Status) string {
 		}
 	}
 	return line
+}
+
+// progressBar shows how much of the time of a stage is over.
+func progressBar(s watch.Status) string {
+	const width = 20
+	full := int(min(float64(s.Took)/float64(max(s.Of, 1)), 1) * width)
+	return strings.Repeat("#", full) + strings.Repeat(".", width-full)
 }

@@ -22,6 +22,7 @@ type replayOptions struct {
 	out      string
 	subjects []string
 	driver   driverFlags
+	progress progressFlags
 	format   format
 	flags    map[string]string
 	keys     map[string]string
@@ -52,6 +53,7 @@ Exit codes: those of windtunnel run.`,
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
+	o.progress.add(flags)
 	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
 	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod keeps serving after it has left its service")
@@ -129,6 +131,6 @@ func (o replayOptions) again(ctx context.Context, s *scenario.Scenario, seed uin
 		return "", err
 	}
 	trial.Override(s, o.flags, o.keys)
-	one := runSpec{scenario: s, rewritten: len(subjects)+len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}
+	one := runSpec{scenario: s, rewritten: len(subjects)+len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay", progress: o.progress}
 	return runOne(ctx, one, o.driver, o.format, stdout, stderr)
 }

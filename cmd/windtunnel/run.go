@@ -22,6 +22,7 @@ type runOptions struct {
 	seedSet  bool
 	subjects []string
 	driver   driverFlags
+	progress progressFlags
 	format   format
 	length   time.Duration
 	serve    string // address; empty: nobody watches in a browser
@@ -58,6 +59,7 @@ applies to the subject, 130 interrupted (the report covers the run until then).`
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
+	o.progress.add(flags)
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -85,7 +87,7 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
-	one := runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name, serve: o.serve}
+	one := runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name, serve: o.serve, progress: o.progress}
 	_, err = runOne(ctx, one, o.driver, o.format, stdout, stderr)
 	return err
 }
@@ -98,6 +100,7 @@ type runSpec struct {
 	out       string // the folder; empty: one derived from name
 	name      string
 	serve     string // the address of a page that shows the run; empty: none
+	progress  progressFlags
 }
 
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
@@ -119,7 +122,7 @@ func runOne(ctx context.Context, r runSpec, where driverFlags, format format, st
 	}
 	ended := trial.Do(ctx, trial.Trial{
 		Scenario: r.scenario, Rewritten: r.rewritten, Seed: r.seed,
-		Driver: d, Dir: r.out, Watch: watchRun(run, stderr),
+		Driver: d, Dir: r.out, Watch: r.progress.showRun(run, stderr),
 	})
 	over(ended)
 	return ended.Dir, printResult(ended, format, stdout, stderr)

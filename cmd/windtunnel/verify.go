@@ -23,6 +23,7 @@ type verifyOptions struct {
 	out          string
 	subjects     []string
 	driver       driverFlags
+	progress     progressFlags
 	skipControls bool
 	length       time.Duration
 	format       format
@@ -61,6 +62,7 @@ failed or the named expectations held under a control, 2 a scenario could not be
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
+	o.progress.add(flags)
 	flags.BoolVar(&o.skipControls, "skip-controls", false, "do not run the controls")
 	o.format.add(command)
 	completes(command, "tier", scenario.Tiers...)
@@ -81,7 +83,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		o.out = rundir.Default("verify", time.Now())
 	}
 	trials := trial.Plan(all, !o.skipControls, o.out, trial.Trial{
-		Rewritten: o.length != 0 || len(o.subjects) > 0, Driver: d, Watch: showProgress(stderr),
+		Rewritten: o.length != 0 || len(o.subjects) > 0, Driver: d, Watch: o.progress.show(stderr),
 	})
 	ended, outcome := trial.Each(ctx, trials, func(i int) {
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), trialName(trials[i]))

@@ -165,11 +165,11 @@ func (o *Ongoing) Progress() []Progress {
 	var all []Progress
 	for _, s := range o.subjects {
 		s.converge.settle(o.now)
-		counts := s.requests.all.result()
+		counts := s.requests.all
 		all = append(all, Progress{
 			Name: s.name, Rate: s.ended.rate(o.now), Requests: counts.Sent, Failed: counts.Failed, Causes: maps.Clone(counts.Causes),
 			Changes: s.converge.made, Waiting: s.converge.waiting(), Reloads: len(s.reloads.seen), Generations: s.live.generations(),
-			Last: s.converge.every.result(), Stale: counts.Stale,
+			Last: s.converge.every.result(), Stale: counts.stale.result(),
 		})
 	}
 	return all

@@ -25,7 +25,6 @@ func newSettling() *settling {
 // settle settles what can be settled. The open round ends now.
 func (s *settling) settle(now time.Duration) {
 	pending := s.changes[:0]
-	added := len(s.firstTimes) + len(s.everyTimes)
 	for _, w := range s.changes {
 		if !s.settles(w, now) {
 			pending = append(pending, w)
@@ -33,10 +32,6 @@ func (s *settling) settle(now time.Duration) {
 	}
 	clear(s.changes[len(pending):])
 	s.changes = pending
-	if len(s.firstTimes)+len(s.everyTimes) > added {
-		slices.Sort(s.firstTimes)
-		slices.Sort(s.everyTimes)
-	}
 }
 
 // settles reports whether a change has settled, and if so counts it.
@@ -54,15 +49,21 @@ func (s *settling) settles(w *watched, now time.Duration) bool {
 	}
 	if served.First != none {
 		s.first.add(served.First)
-		s.firstTimes = append(s.firstTimes, served.First)
+		s.firstTimes = inserted(s.firstTimes, served.First)
 	}
 	if served.Last != none {
 		s.every.add(served.Last)
-		s.everyTimes = append(s.everyTimes, served.Last)
+		s.everyTimes = inserted(s.everyTimes, served.Last)
 	}
 	w.sightings = map[int]*sighting{}
 	delete(s.byID, w.ID)
 	return true
+}
+
+// inserted returns sorted times with one more.
+func inserted(sorted []time.Duration, d time.Duration) []time.Duration {
+	i, _ := slices.BinarySearch(sorted, d)
+	return slices.Insert(sorted, i, d)
 }
 
 // waiting returns the number of changes that workers have to serve, and that have not settled.

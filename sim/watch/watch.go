@@ -117,7 +117,7 @@ type Status struct {
 // SubjectStatus is what a subject does, and what was seen of it so far.
 type SubjectStatus struct {
 	measure.Progress
-	Phase string `json:"phase"` // in a few words
+	Phase string `json:"phase"` // in a word or two, with the number of its turn if it has one
 }
 
 // Status returns what the run does now.
@@ -142,7 +142,7 @@ func (r *Run) status() Status {
 	return s
 }
 
-// phaseOf says in a few words what a subject does.
+// phaseOf says in a word or two what a subject does.
 func (r *Run) phaseOf(name string) string {
 	switch {
 	case r.stage == Starting && !slices.Contains(r.ready, name):
@@ -154,11 +154,11 @@ func (r *Run) phaseOf(name string) string {
 	case r.stage == Resting && name == r.subject:
 		return "resting"
 	case name == r.subject:
-		return fmt.Sprintf("%s, turn %d of %d", r.stage, r.turns[name], r.scenario.Rounds)
+		return fmt.Sprintf("%s %d/%d", r.stage, r.turns[name], r.scenario.Rounds)
 	case r.turns[name] == r.scenario.Rounds:
-		return "all turns done"
+		return "done"
 	}
-	return "waits for its turn"
+	return "waiting"
 }
 
 // waits says what the run waits for.
