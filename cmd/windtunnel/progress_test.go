@@ -53,7 +53,7 @@ func TestProgressTable(t *testing.T) {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
-		golden.Check(t, fmt.Sprintf("testdata/progress-%d.txt", width), []byte(table+"\n"))
+		golden.Check(t, fmt.Sprintf("testdata/progress-%d.golden", width), []byte(table+"\n"))
 	}
 }
 
