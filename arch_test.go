@@ -56,6 +56,8 @@ var rules = []struct {
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what other packages report"},
 	{"internal/sharedlistener", []string{"controller", "sim"}, "addresses share sockets, whoever answers at them"},
 	{"internal/openfiles", []string{"controller", "sim"}, "files are counted, whoever opens them"},
+	{"internal/changepoint", []string{"os", "net", "controller", "sim"}, "it knows values in their order, whatever they measure"},
+	{"internal/gitrepo", []string{"net", "controller", "sim"}, "a repository has commits, whatever they change"},
 	{"internal/nginxtest", []string{"controller/render", "controller/apply", "sim", "lua"}, "a test's nginx runs the test's configuration, whoever made it"},
 	{"sim/backend", []string{"github.com/cilium/ebpf", "sim/driver", "sim/scenario", "sim/measure", "sim/corpus"}, "a pod answers, whatever a scenario does with it"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
@@ -111,6 +113,8 @@ var rules = []struct {
 	{"sim/judge", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "an outcome depends on the measurements and the expectations alone"},
 	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be recomputed from an old log"},
 	{"sim/compare", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a comparison depends on the results alone"},
+	{"sim/history", []string{"net", "net/http", "os/exec", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "runs are kept without anything that runs them"},
+	{"sim/history/trend", []string{"os", "sim/history/report"}, "steps follow from the kept runs alone"},
 	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
 	{"sim/watch", []string{"os/exec", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/trial"}, "those who watch a run get its events, and act on nothing"},
 	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
@@ -155,6 +159,8 @@ var noClock = []string{
 	"sim/expect",
 	"sim/judge",
 	"sim/compare",
+	"sim/history/trend",
+	"internal/changepoint",
 }
 
 // exceptions are packages below a layer to which its rules do not apply.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/controller/nginx"
@@ -184,7 +185,7 @@ func Fit() error {
 }
 
 // Environment returns what a report states about the machine: versions of Go, nginx and the kernel,
-// and the number of processors. A version that cannot be read is left out.
+// the model of the processors and their number. What cannot be read is left out.
 func Environment() map[string]string {
 	environment := map[string]string{
 		"go":         runtime.Version(),
@@ -197,5 +198,22 @@ func Environment() map[string]string {
 	if err := unix.Uname(&name); err == nil {
 		environment["kernel"] = unix.ByteSliceToString(name.Release[:])
 	}
+	if model := processorModel(); model != "" {
+		environment["cpu"] = model
+	}
 	return environment
+}
+
+// processorModel returns the model of the first processor, such as "AMD EPYC 7763 64-Core Processor".
+// It is empty if the kernel does not say, as on most machines with ARM processors.
+func processorModel() string {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return ""
+	}
+	processors, err := proc.CPUInfo()
+	if err != nil || len(processors) == 0 {
+		return ""
+	}
+	return processors[0].ModelName
 }

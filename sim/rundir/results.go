@@ -40,7 +40,7 @@ func Results(path string) ([]measure.Result, error) {
 	}
 	var results []measure.Result
 	for _, d := range dirs {
-		result, err := d.result()
+		result, err := d.Result()
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,8 @@ func Results(path string) ([]measure.Result, error) {
 	return results, nil
 }
 
-func (d Dir) result() (measure.Result, error) {
+// Result reads the result of the run.
+func (d Dir) Result() (measure.Result, error) {
 	file, err := readfile.Open(d.File(Result))
 	if err != nil {
 		return measure.Result{}, err

@@ -5,7 +5,6 @@ package revision
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"windtunnel.dev/internal/command"
+	"windtunnel.dev/internal/gitrepo"
 )
 
 // Code is where a template and its Lua code are.
@@ -26,26 +25,15 @@ var layouts = []struct{ template, lua string }{
 	{"rootfs/etc/nginx/template/nginx.tmpl", "rootfs/etc/nginx/lua"},
 }
 
-// git runs git in the present folder and returns its output.
-func git(ctx context.Context, args ...string) (string, error) {
-	run := command.New(ctx, "git", args...)
-	var out, stderr bytes.Buffer
-	run.Stdout, run.Stderr = &out, &stderr
-	if err := run.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return out.String(), nil
-}
+// here is the repository around the present folder.
+const here gitrepo.Repository = ""
 
 // Is reports whether a text names a commit of the repository.
-func Is(ctx context.Context, text string) bool {
-	_, err := git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", text+"^{commit}")
-	return err == nil
-}
+func Is(ctx context.Context, text string) bool { return here.Has(ctx, text) }
 
 // topLevel returns the root of the repository around the present folder.
 func topLevel(ctx context.Context) (string, error) {
-	top, err := git(ctx, "rev-parse", "--show-toplevel")
+	top, err := here.Run(ctx, "rev-parse", "--show-toplevel")
 	return strings.TrimSpace(top), err
 }
 
@@ -71,7 +59,7 @@ func At(ctx context.Context, revision, folder string) (c Code, err error) {
 		return c, err
 	}
 	for _, l := range layouts {
-		if _, err := git(ctx, "-C", top, "cat-file", "-e", revision+":"+l.template); err != nil {
+		if _, err := here.Run(ctx, "-C", top, "cat-file", "-e", revision+":"+l.template); err != nil {
 			continue
 		}
 		if c.Template, err = archived(ctx, top, revision, l.template, filepath.Join(folder, "template")); err != nil {
@@ -111,7 +99,7 @@ func Checkout(ctx context.Context, value, folder string) (string, error) {
 
 // archived writes a path of a revision below a folder and returns where it is now.
 func archived(ctx context.Context, top, revision, path, folder string) (string, error) {
-	archive, err := git(ctx, "-C", top, "archive", "--format=tar", revision, "--", path)
+	archive, err := here.Run(ctx, "-C", top, "archive", "--format=tar", revision, "--", path)
 	if err != nil {
 		return "", err
 	}
