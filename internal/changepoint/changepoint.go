@@ -23,16 +23,16 @@ type Change struct {
 type Options struct {
 	// Alpha is the probability of finding any change in values without one, 0 to 1; default 0.05.
 	Alpha float64
-	// MinSize is the smallest number of values between two changes, 2 or more; default 3.
-	MinSize int
 }
 
+// MinSize is the smallest number of values between two changes: a single outlier is none.
+const MinSize = 3
+
 const (
-	defaultAlpha   = 0.05
-	defaultMinSize = 3
-	// perAlpha is the number of permutations times alpha. With 10, the Monte Carlo error of a p near
-	// alpha is about a third of it.
-	perAlpha = 10
+	defaultAlpha = 0.05
+	// perAlpha is the number of permutations times alpha. The test has the level alpha with any whole
+	// number; more of them are slower and find little more.
+	perAlpha = 3
 )
 
 // Find returns the changes of a series, sorted. There are none in a series with fewer than 2 MinSize
@@ -40,9 +40,6 @@ const (
 func Find(values []float64, o Options) []Change {
 	if o.Alpha == 0 {
 		o.Alpha = defaultAlpha
-	}
-	if o.MinSize == 0 {
-		o.MinSize = defaultMinSize
 	}
 	f := finder{
 		Options: o, permutations: int(math.Ceil(perAlpha/o.Alpha)) - 1,
@@ -132,15 +129,13 @@ func (f *finder) best(segments [][]float64) (best place) {
 // segment, so that a later change back does not hide the first one.
 func (f *finder) bestOf(values []float64) (best place) {
 	n := len(values)
-	if n < 2*f.MinSize {
+	if n < 2*MinSize {
 		return place{}
 	}
 	f.sums.of(values)
-	for at := f.MinSize; at <= n-f.MinSize; at++ {
-		for end := at + f.MinSize; end <= n; end++ {
-			if q := f.sums.distance(at, end); q > best.q {
-				best = place{at: at, q: q}
-			}
+	for at := MinSize; at <= n-MinSize; at++ {
+		if q := f.sums.farthest(at, at+MinSize, n); q > best.q {
+			best = place{at: at, q: q}
 		}
 	}
 	return best

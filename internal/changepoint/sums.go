@@ -30,12 +30,17 @@ func (s *sums) of(values []float64) {
 	}
 }
 
-// distance returns the scaled sample measure of divergence between the values before at and those
-// from at to end (equation 4 of the paper, with the exponent 1). Both have 2 values or more.
-func (s *sums) distance(at, end int) float64 {
-	n, m := float64(at), float64(end-at)
-	within := s.cells[at*s.width+at]
-	across := s.cells[at*s.width+end] - within
-	beyond := s.cells[end*s.width+end] - within - 2*across
-	return n * m / (n + m) * (2*across/(n*m) - within/(n*(n-1)) - beyond/(m*(m-1)))
+// farthest returns the largest scaled sample measure of divergence (equation 4 of the paper, with the
+// exponent 1) between the values before at and those from at to an end, which is from least to most.
+// Both sides have 2 values or more.
+func (s *sums) farthest(at, least, most int) (q float64) {
+	n, row := float64(at), s.cells[at*s.width:(at+1)*s.width]
+	within := row[at]
+	for end := least; end <= most; end++ {
+		m, across := float64(end-at), row[end]-within
+		beyond := s.cells[end*s.width+end] - within - 2*across
+		// n m / (n + m) times the mean difference across minus the mean differences on both sides.
+		q = max(q, (2*across-within*m/(n-1)-beyond*n/(m-1))/(n+m))
+	}
+	return q
 }

@@ -2,9 +2,9 @@ package compare
 
 import "windtunnel.dev/sim/measure"
 
-// budget returns the budget of a figure: the one in the options, or else the figure's own, with the
+// Budget returns the budget of a figure: the one in the options, or else the figure's own, with the
 // minimum values of the options.
-func (o Options) budget(figure measure.Figure) measure.Budget {
+func (o Options) Budget(figure measure.Figure) measure.Budget {
 	if b, given := o.Budgets[figure.Name]; given {
 		return b
 	}

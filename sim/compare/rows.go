@@ -44,7 +44,7 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 	for i, s := range samples {
 		r := &rows[i]
 		*r = Row{Subject: s.subject, Figure: s.figure.Name, Kind: s.figure.Kind, BaseRuns: len(s.base), HeadRuns: len(s.head)}
-		budget := o.budget(s.figure)
+		budget := o.Budget(s.figure)
 		switch {
 		case len(s.base) == 0 || len(s.head) == 0:
 			r.Verdict = NoData

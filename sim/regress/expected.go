@@ -40,6 +40,7 @@ func ReadProject(name string, data []byte) (Project, error) {
 			Expected []yaml.Node
 			Budgets  yaml.Node
 		}
+		History yaml.Node // of package sim/history/trend
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
 	decoder.KnownFields(true)

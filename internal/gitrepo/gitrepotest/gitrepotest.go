@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/command"
 )
 
 // File is the name of the tracked file that every commit changes.
@@ -47,13 +49,13 @@ func (r *Repository) Commit(subject string) string {
 // Git runs git in the repository and returns its output.
 func (r *Repository) Git(args ...string) string {
 	r.t.Helper()
-	command := exec.Command("git", args...)
-	command.Dir = r.folder
+	run := command.New(r.t.Context(), "git", args...)
+	run.Dir = r.folder
 	date := fmt.Sprintf("2026-01-02T03:%02d:00Z", r.commits)
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+	run.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_AUTHOR_DATE="+date,
 		"GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.com", "GIT_COMMITTER_DATE="+date)
-	out, err := command.CombinedOutput()
+	out, err := run.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
