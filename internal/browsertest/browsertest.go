@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"strings"
 	"sync"
@@ -57,6 +58,15 @@ type Page struct {
 	console []string
 	fetched []string
 }
+
+// The colour schemes of Open.
+const (
+	Light = "light"
+	Dark  = "dark"
+)
+
+// File returns the URL of a file.
+func File(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 // Open opens a URL in a new tab, in light or dark mode, and waits until the plots of the page are drawn.
 func Open(t *testing.T, browser context.Context, url, scheme string) *Page {

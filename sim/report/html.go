@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/webpage"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
@@ -23,9 +24,10 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"duration":    duration,
 	"count":       count,
 	"join":        strings.Join,
-	"script":      func(name string) template.JS { return template.JS(asset(name)) },
+	"library":     webpage.PlotLibrary,
 	"plots":       func(main string) template.JS { return Plots(asset(main)) },
-	"style":       func(name string) template.CSS { return template.CSS(asset(name)) },
+	"plotStyle":   webpage.PlotStyle,
+	"style":       Style,
 	"cells":       cells,
 	"generations": generationRows,
 	"leg":         formatLeg,

@@ -2,27 +2,23 @@ package report
 
 import (
 	"html/template"
-	"strings"
 
+	"windtunnel.dev/internal/webpage"
 	"windtunnel.dev/sim/measure"
 )
 
 // Plots returns the script that draws the plots: the files of the folder plots, and then main, which
 // calls use with the timelines, and drawAll. main has a scope of its own. The script needs that of Library.
 func Plots(main string) template.JS {
-	var all strings.Builder
-	all.WriteString("(function () {\n")
+	var parts []string
 	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
-		all.WriteString(asset("plots/" + part + ".js"))
+		parts = append(parts, asset("plots/"+part+".js"))
 	}
-	all.WriteString("{\n" + main + "}\n})();")
-	return template.JS(all.String())
+	return webpage.PlotScript(append(parts, "{\n"+main+"}\n")...)
 }
 
 // Library returns the script and the style sheet of the library that draws the plots.
-func Library() (template.JS, template.CSS) {
-	return template.JS(asset("uplot/uPlot.iife.min.js")), template.CSS(asset("uplot/uPlot.min.css"))
-}
+func Library() (template.JS, template.CSS) { return webpage.PlotLibrary(), webpage.PlotStyle() }
 
 // Figures adds the templates of the plots to those of a page: "convergence", and "figures" of a Plotted.
 func Figures(page *template.Template) *template.Template {

@@ -8,12 +8,14 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"windtunnel.dev/internal/webpage"
 )
 
 // The following is shared with the report of behaviour cases, so that all reports look alike.
 
 // Style returns the style sheet of HTML reports.
-func Style() template.CSS { return template.CSS(asset("page.css")) }
+func Style() template.CSS { return webpage.Style() }
 
 // Painter returns a function that colours text if w is a terminal and NO_COLOR
 // (https://no-color.org) is not set.

@@ -1,8 +1,7 @@
-// What all plots share. Times in the series are nanoseconds since the start of
-// the run. The files of this folder are one script, this one first and draw.js
-// last; each of the others adds a kind of plot. The script of a page follows: it
-// calls use and drawAll, once or each time that it has more data.
-"use strict";
+// What the plots of a run share. Times in the series are nanoseconds since the start of the run. The
+// files of this folder are one script, after that of all pages: this one first and draw.js last; each
+// of the others adds a kind of plot. The script of a page follows: it calls use and drawAll, once or
+// each time that it has more data.
 let subjects, bins, longest, lowestLatency;
 
 // use has the plots show these timelines.
@@ -15,14 +14,10 @@ function use(timelines) {
 
 const SECOND = 1e9, MS = 1e6, MIB = 1 << 20;
 
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const subjectColor = (i) => css("--s" + Math.min(i, 3));
-const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
 const ms = (x) => x == null ? "–" : x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
 const seconds = (x) => x == null ? "–" : three(x) + " s";
 // decades labels a logarithmic axis of milliseconds.
 const decades = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? "" : ms(v));
-const plain = (x) => x == null ? "–" : String(x);
 const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const highest = (values) => values.reduce((a, b) => Math.max(a, b || 0), 0);
 
@@ -60,11 +55,6 @@ function columns(subject, getters) {
   return out;
 }
 
-const fontOf = (px) => `${px}px system-ui, sans-serif`;
-function axis(over) {
-  return Object.assign({ stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
-}
-
 // alone shows, of a line, the values between two gaps: they have no line.
 const alone = { show: true, size: 4, filter: (u, i) => {
   const values = u.data[i];
@@ -74,25 +64,9 @@ const alone = { show: true, size: 4, filter: (u, i) => {
 // lines draws vertical lines: of reloads, and between rounds.
 function lines(subject) {
   const { clock, edges } = layout(subject);
-  const draw = (u, xs, color, dash, width) => {
-    const { ctx, bbox } = u;
-    ctx.save();
-    ctx.strokeStyle = color;
-    ctx.lineWidth = width * devicePixelRatio;
-    ctx.setLineDash(dash);
-    for (const x of xs) {
-      const at = Math.round(u.valToPos(x, "x", true)) + 0.5;
-      if (at < bbox.left || at > bbox.left + bbox.width) continue;
-      ctx.beginPath();
-      ctx.moveTo(at, bbox.top);
-      ctx.lineTo(at, bbox.top + bbox.height);
-      ctx.stroke();
-    }
-    ctx.restore();
-  };
   return (u) => {
-    draw(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
-    draw(u, edges, css("--soft"), [], 2);
+    verticals(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
+    verticals(u, edges, css("--soft"), [], 2);
   };
 }
 

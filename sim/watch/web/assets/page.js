@@ -111,7 +111,7 @@ function showResult({ outcome, note, report }) {
 const visible = new Set();
 function drawSeen() {
   for (const figure of visible) {
-    if (dirty.delete(figure)) draw(figure);
+    if (dirty.delete(figure)) draw(figure, make(figure));
   }
 }
 const observer = new IntersectionObserver((entries) => {

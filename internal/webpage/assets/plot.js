@@ -1,0 +1,64 @@
+// What the plots of all pages share.
+"use strict";
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const subjectColor = (i) => css("--s" + Math.min(i, 3));
+const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
+const plain = (x) => x == null ? "–" : String(x);
+
+const fontOf = (px) => `${px}px system-ui, sans-serif`;
+function axis(over) {
+  return Object.assign({ stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
+}
+
+// verticals draws vertical lines at values of x.
+function verticals(u, xs, color, dash, width) {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = width * devicePixelRatio;
+  ctx.setLineDash(dash);
+  for (const x of xs) {
+    const at = Math.round(u.valToPos(x, "x", true)) + 0.5;
+    if (at < bbox.left || at > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+// walk moves the cursor of a plot by the keyboard.
+function walk(figure, event) {
+  const u = figure.plot, n = u.data[0].length;
+  const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -n, End: n }[event.key];
+  if (!by || !n) return;
+  event.preventDefault();
+  const at = Math.min(n - 1, Math.max(0, (u.cursor.idx ?? (by > 0 ? -1 : n)) + by));
+  u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 });
+}
+
+// draw draws a figure. made has its name, what it shows as a text, and the data and options of the plot.
+function draw(figure, made) {
+  const place = figure.querySelector(".plot"), width = place.clientWidth || figure.plot?.width;
+  if (figure.plot) figure.plot.destroy();
+  place.tabIndex = 0;
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", `Plot of ${made.name}: ${made.text}. Arrow keys read its values.`);
+  figure.plot = new uPlot({ width, ...made.options }, made.data, place);
+  figure.dataset.values = String(made.data.slice(1).flat().filter((v) => v != null).length);
+  figure.plot.root.querySelector("canvas").setAttribute("aria-hidden", "true");
+  figure.plot.root.querySelector(".u-legend").setAttribute("aria-live", "polite");
+}
+
+// show draws a figure as make describes it, keeps it as wide as its place, and makes it walkable by
+// the keyboard.
+function show(figure, make) {
+  const place = figure.querySelector(".plot");
+  draw(figure, make(figure));
+  place.addEventListener("keydown", (event) => walk(figure, event));
+  new ResizeObserver(() => {
+    if (place.clientWidth && figure.plot.width !== place.clientWidth) figure.plot.setSize({ width: place.clientWidth, height: figure.plot.height });
+  }).observe(place);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(figure, make(figure)));
+}
