@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,19 +158,9 @@ func (o *regressOptions) speedOf(sides side.Pair, cluster regress.Cluster, budge
 	}
 }
 
-// projectFile declares the differences that a project expects.
-const projectFile = "windtunnel.yaml"
-
 // project reads the file with expected differences and budgets.
 func (o *regressOptions) project() (regress.Project, error) {
-	file := o.expected
-	if file == "" {
-		file = projectFile
-	}
-	text, err := os.ReadFile(file)
-	if o.expected == "" && errors.Is(err, fs.ErrNotExist) {
-		return regress.Project{}, nil
-	}
+	file, text, err := readProject(o.expected)
 	if err != nil {
 		return regress.Project{}, fmt.Errorf("reading the expected differences: %w", err)
 	}

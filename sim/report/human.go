@@ -74,8 +74,8 @@ func Seconds(s float64) string { return duration(time.Duration(s * float64(time.
 // Bytes formats a size in bytes as the reports do.
 func Bytes(n float64) string { return size(int64(n)) }
 
-// valueOf formats the value of a figure of the given kind.
-func valueOf(kind measure.Kind, value float64) string {
+// Value formats the value of a figure of the given kind as the reports do.
+func Value(kind measure.Kind, value float64) string {
 	switch kind {
 	case measure.Time:
 		return Seconds(value)

@@ -74,7 +74,7 @@ func rowOf(f measure.Figure) row {
 		if !ok {
 			return nil
 		}
-		return []string{valueOf(f.Kind, value)}
+		return []string{Value(f.Kind, value)}
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/history"
+	"windtunnel.dev/sim/history/historytest"
 	"windtunnel.dev/sim/history/trend"
 )
 
@@ -17,7 +18,7 @@ import (
 func runsOf(figure string, values ...float64) []history.Run {
 	var runs []history.Run
 	for i, v := range values {
-		runs = append(runs, runOf(i, map[string]float64{figure: v}))
+		runs = append(runs, historytest.RunOf(i, map[string]float64{figure: v}))
 	}
 	return runs
 }
@@ -192,7 +193,7 @@ func TestUnknownFigure(t *testing.T) {
 }
 
 func TestExplanations(t *testing.T) {
-	hash := func(i int) string { return fmt.Sprintf("%040x", i+1) }
+	hash := historytest.Hash
 	for _, test := range []struct {
 		name string
 		e    trend.Explanation

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/gitrepo"
+	"windtunnel.dev/sim/history"
+	historyreport "windtunnel.dev/sim/history/report"
+	"windtunnel.dev/sim/history/trend"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+)
+
+func historyCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "history",
+		Short: "Keep runs of many commits, and find the commits that made figures worse",
+		Args:  cobra.NoArgs,
+	}
+	command.AddCommand(historyAddCommand(), historyReportCommand(), historyCheckCommand())
+	return command
+}
+
+// addOptions contains the flags of history add.
+type addOptions struct {
+	history    string
+	commit     string
+	repository string
+	setup      map[string]string
+	keepReport bool
+	reportURL  string
+}
+
+func historyAddCommand() *cobra.Command {
+	var o addOptions
+	command := &cobra.Command{
+		Use:   "add RUN…",
+		Short: "Keep the results of runs in a history",
+		Long: `Keep the results of runs in a history.
+
+RUN is the folder of a run, or a folder of such folders. The history keeps their
+results, benchmark lines and environments in folders of their own, but not their
+events, so it is small enough for a git branch. Each run belongs to a commit: that
+of the present folder's repository, unless --commit names another. A run that is kept
+already is skipped.
+Exit codes: 0 the history has the runs; 2 the input cannot be used; 3 some runs are
+void, and were not added.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.add(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.history, "history", "history", "folder of the history")
+	flags.StringVar(&o.commit, "commit", "", "the commit that the runs measured (default: HEAD, if no tracked file is modified)")
+	addRepository(command, &o.repository)
+	flags.StringToStringVar(&o.setup, "setup", nil, "NAME=VALUE: a further property of the machine; runs with other values are not compared")
+	flags.BoolVar(&o.keepReport, "keep-report", false, "keep report.html as well, about 250 kB for a run")
+	flags.StringVar(&o.reportURL, "report-url", "", "where the reports of the runs are kept otherwise")
+	command.MarkFlagsMutuallyExclusive("keep-report", "report-url")
+	return command
+}
+
+func addRepository(command *cobra.Command, path *string) {
+	command.Flags().StringVar(path, "repository", "", "folder of the git repository with the commits (default: the present one)")
+}
+
+func (o addOptions) add(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+	if o.reportURL != "" {
+		if _, ok := gitrepo.ParseWeb(o.reportURL); !ok {
+			return fmt.Errorf("--report-url=%s: want an address with https or http", o.reportURL)
+		}
+	}
+	commit, err := o.measured(ctx)
+	if err != nil {
+		return err
+	}
+	options := history.Options{Commit: commit, Setup: o.setup, KeepReport: o.keepReport, ReportURL: o.reportURL}
+	void := false
+	for _, path := range paths {
+		dirs, err := rundir.Find(path)
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			folder, err := history.Store(o.history).Add(dir, options)
+			switch {
+			case errors.As(err, new(history.VoidError)):
+				void = true
+				fmt.Fprintln(stderr, "windtunnel:", err)
+			case errors.As(err, new(history.KeptError)):
+				fmt.Fprintln(stderr, "windtunnel:", err)
+			case err != nil:
+				return err
+			default:
+				fmt.Fprintln(stdout, filepath.Join(o.history, folder))
+			}
+		}
+	}
+	if void {
+		return exitWith(judge.Void)
+	}
+	return nil
+}
+
+// measured returns the commit that the runs measured.
+func (o addOptions) measured(ctx context.Context) (gitrepo.Commit, error) {
+	repository := gitrepo.Repository(o.repository)
+	if o.commit != "" {
+		commit, err := repository.Commit(ctx, o.commit)
+		if err != nil {
+			return commit, fmt.Errorf("--commit: %w; --repository names its repository", err)
+		}
+		return commit, nil
+	}
+	commit, err := repository.Commit(ctx, "HEAD")
+	if err != nil {
+		return commit, fmt.Errorf("which commit did the runs measure? --commit and --repository name it: %w", err)
+	}
+	modified, err := repository.Modified(ctx)
+	if err != nil {
+		return commit, err
+	}
+	if modified {
+		return commit, fmt.Errorf("files differ from commit %.10s: name the commit that the runs measured with --commit", commit.Hash)
+	}
+	return commit, nil
+}
+
+// trendOptions contains the flags of history report and history check.
+type trendOptions struct {
+	compare    compareOptions
+	recent     int
+	repository string
+	url        string
+	explained  string
+}
+
+func (o *trendOptions) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.IntVar(&o.recent, "recent", 20, "number of newest commits whose steps are checked; 0: all")
+	addRepository(command, &o.repository)
+	flags.StringVar(&o.url, "url", "", "page of the repository, for links to commits (default: that of the remote origin)")
+	flags.StringVar(&o.explained, "explained", "", "file that explains steps (default: "+projectFile+" of the present folder, if it exists)")
+	o.compare.addJudgement(command)
+}
+
+// document reads a history and finds its steps.
+func (o *trendOptions) document(ctx context.Context, path string) (historyreport.Document, error) {
+	var none historyreport.Document
+	if o.recent < 0 {
+		return none, fmt.Errorf("--recent=%d: want 0 or more", o.recent)
+	}
+	options, err := o.compare.options(&scenario.Scenario{})
+	if err != nil {
+		return none, err
+	}
+	repository := gitrepo.Repository(o.repository)
+	web := repository.Web(ctx)
+	if o.url != "" {
+		var ok bool
+		if web, ok = gitrepo.ParseWeb(o.url); !ok {
+			return none, fmt.Errorf("--url=%s: want an address with https or http", o.url)
+		}
+	}
+	explanations, err := o.explanations()
+	if err != nil {
+		return none, err
+	}
+	runs, err := history.Store(path).Runs()
+	if err != nil {
+		return none, err
+	}
+	found, err := trend.Of(runs, options)
+	if err != nil {
+		return none, err
+	}
+	found.Explain(explanations)
+	return historyreport.New(found, historyreport.Options{Recent: o.recent, Web: web, Between: between(ctx, repository)}), nil
+}
+
+// mostBetween limits the commits that are listed for a step.
+const mostBetween = 100
+
+// between returns the commits between two, as far as the repository has them.
+func between(ctx context.Context, r gitrepo.Repository) func(from, to string) []gitrepo.Commit {
+	return func(from, to string) []gitrepo.Commit {
+		commits, err := r.Between(ctx, from, to, mostBetween)
+		if err != nil {
+			return nil // the repository lacks a commit: a shallow clone, or another repository
+		}
+		return commits
+	}
+}
+
+func (o *trendOptions) explanations() ([]trend.Explanation, error) {
+	file, text, err := readProject(o.explained)
+	if err != nil {
+		return nil, fmt.Errorf("reading the explanations: %w", err)
+	}
+	return trend.ReadExplanations(file, text)
+}
+
+func historyReportCommand() *cobra.Command {
+	var o trendOptions
+	var out string
+	command := &cobra.Command{
+		Use:   "report HISTORY",
+		Short: "Write a site that shows the figures of a history over commits",
+		Long: `Write a site that shows the figures of a history over commits.
+
+The site is index.html, which needs no network, and the reports of runs that the
+history keeps. history.json and history.md have the same as JSON and Markdown. Runs
+that were made on another machine, or with another nginx, driver, seed or scenario
+are separate series. A step is where the figure of a series changes by more than its
+budget and more than chance explains (E-divisive with a permutation test, with
+Bonferroni's correction for the number of series).
+Exit codes: 0 the site is written; 2 the input cannot be used.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := o.document(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := writeSite(out, history.Store(args[0]), d); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(out, "index.html"))
+			return err
+		},
+	}
+	o.add(command)
+	command.Flags().StringVarP(&out, "out", "o", "history-report", "folder of the site")
+	return command
+}
+
+// historyFiles are the files of a site, with a function that writes each.
+var historyFiles = map[string]func(io.Writer, historyreport.Document) error{
+	"index.html": historyreport.HTML, "history.json": historyreport.JSON, "history.md": historyreport.Markdown,
+}
+
+// writeSite writes the site of a history, with the reports that it keeps.
+func writeSite(dir string, store history.Store, d historyreport.Document) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, run := range d.Runs {
+		if run.Report != rundir.Page {
+			continue
+		}
+		kept := filepath.Join(string(store), run.Folder, rundir.Page)
+		if err := rundir.Copy(kept, filepath.Join(dir, filepath.FromSlash(historyreport.ReportPath(run)))); err != nil {
+			return err
+		}
+	}
+	return writeFiles(dir, historyFiles, d)
+}
+
+// historyFormats contains a function per output format that writes a document.
+var historyFormats = map[string]func(io.Writer, historyreport.Document) error{
+	textFormat: historyreport.Text, markdownFormat: historyreport.Markdown, jsonFormat: historyreport.JSON,
+}
+
+// historyOutcomes maps the outcomes of a check to those of a trial, which have exit codes.
+var historyOutcomes = map[historyreport.Outcome]judge.Outcome{
+	historyreport.NoneWorse: judge.Passed,
+	historyreport.SomeWorse: judge.Failed,
+	historyreport.CannotSay: judge.Void,
+}
+
+func historyCheckCommand() *cobra.Command {
+	var o trendOptions
+	command := &cobra.Command{
+		Use:   "check HISTORY",
+		Short: "Decide whether the newest runs of a history have become worse",
+		Long: `Decide whether the newest runs of a history have become worse.
+
+The check fails if a step for the worse at one of the newest commits (--recent) still
+lasts and nobody has explained it. The file windtunnel.yaml of the present folder
+explains steps that are wanted (docs/history.md). A step at which the machine changed
+is not a step for the worse.
+Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be used;
+3 there is no result, because too few commits are measured.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := o.document(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := historyFormats[o.compare.format.chosen](cmd.OutOrStdout(), d); err != nil {
+				return err
+			}
+			return exitWith(historyOutcomes[d.Outcome])
+		},
+	}
+	o.add(command)
+	o.compare.format.add(command, markdownFormat)
+	return command
+}
