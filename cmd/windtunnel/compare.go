@@ -42,15 +42,15 @@ var comparisonOutcomes = map[compare.Outcome]judge.Outcome{
 }
 
 func (o *compareOptions) add(command *cobra.Command) {
-	o.addJudgement(command)
+	o.addJudgement(command, 0.05)
 	o.format.add(command, markdownFormat)
 }
 
-// addJudgement adds all flags except that of the format.
-func (o *compareOptions) addJudgement(command *cobra.Command) {
+// addJudgement adds all flags except that of the format, with a default of --alpha.
+func (o *compareOptions) addJudgement(command *cobra.Command, alpha float64) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.figures, "figure", nil, "figures to compare, such as reloads,requests.* (default: all; windtunnel list figures)")
-	flags.Float64Var(&o.alpha, "alpha", 0.05, "probability of a false alarm, over all figures that vary")
+	flags.Float64Var(&o.alpha, "alpha", alpha, "probability of a false alarm, over all figures that vary")
 	flags.Float64Var(&o.floor, "floor", 10, "smallest rise that matters, in percent, for figures that vary")
 	flags.DurationVar(&o.least, "floor-time", 0, "smallest rise that matters for a time (default: the figure's own)")
 	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")

@@ -150,7 +150,7 @@ func (o *trendOptions) add(command *cobra.Command) {
 	addRepository(command, &o.repository)
 	flags.StringVar(&o.url, "url", "", "page of the repository, for links to commits (default: that of the remote origin)")
 	flags.StringVar(&o.explained, "explained", "", "file that explains steps (default: "+projectFile+" of the present folder, if it exists)")
-	o.compare.addJudgement(command)
+	o.compare.addJudgement(command, trend.Alpha)
 }
 
 // document reads a history and finds its steps.

@@ -28,7 +28,7 @@ func Markdown(w io.Writer, d Document) error {
 	if newest := d.markdownNewest(); newest != "" {
 		parts = append(parts, newest)
 	}
-	parts = append(parts, "<sub>"+markdown.Text(d.basis())+" A step of a figure that varies shows when about three commits after it are measured.</sub>")
+	parts = append(parts, "<sub>"+markdown.Text(d.basis())+" A step of a figure that varies shows when about three to five commits after it are measured.</sub>")
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
 		return fmt.Errorf("writing Markdown: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 func Example() {
 	var runs []history.Run // usually history.Store("history").Runs()
-	for i, seconds := range []float64{4.0, 4.1, 3.9, 4.0, 4.1, 4.0, 3.9, 5.1, 5.0, 5.2, 5.1} {
+	for i, seconds := range []float64{4.0, 4.1, 3.9, 4.0, 4.1, 4.0, 3.9, 4.0, 4.1, 5.1, 5.0, 5.2, 5.1, 5.1} {
 		commit := gitrepo.Commit{Hash: fmt.Sprint("commit ", i), Time: time.Unix(int64(i), 0)}
 		runs = append(runs, history.Run{
 			Entry:   history.Entry{Scenario: "storm", Commit: commit},
@@ -29,5 +29,5 @@ func Example() {
 			fmt.Printf("%s: %s at %s, from %v s to %v s\n", s.Figure, step.Verdict, t.Commits[s.Points[step.At].Commit].Hash, step.Before, step.After)
 		}
 	}
-	// Output: cpu.nginx: WORSE at commit 7, from 4 s to 5.1 s
+	// Output: cpu.nginx: WORSE at commit 9, from 4 s to 5.1 s
 }

@@ -21,6 +21,7 @@ func of(t *testing.T, runs []history.Run) trend.Trend {
 
 // Of 100 flat histories with all figures, at most 5 have a step.
 func TestFlatHistories(t *testing.T) {
+	t.Parallel()
 	for _, m := range []historytest.Machine{{Spread: 0.05, Events: 0.5}, {Spread: 0.1, Events: 3}, {Spread: 0.3, Events: 8}} {
 		for _, n := range []int{8, 40} {
 			m.Random = rand.New(rand.NewPCG(1, uint64(1000*m.Events)+uint64(n)))
@@ -45,7 +46,7 @@ func TestFlatHistories(t *testing.T) {
 // A regression is found at the right commit in 95 of 100 histories, also if it creeps in over ten
 // commits of which each adds less than the noise of a pair. No other figure has a step.
 func TestRegressions(t *testing.T) {
-	const n, at, figure = 50, 30, "cpu.nginx"
+	const n, at, figure = 40, 22, "cpu.nginx"
 	for _, test := range []struct {
 		name   string
 		by     float64 // relative
@@ -56,6 +57,7 @@ func TestRegressions(t *testing.T) {
 		{"creeping", 0.4, 10, 6},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			m := historytest.Machine{Random: rand.New(rand.NewPCG(2, 2)), Spread: 0.05, Events: 3}
 			found, others, width := 0, 0, 0
 			for range 100 {

@@ -111,20 +111,23 @@ func indexes(places []place) []int {
 	return all
 }
 
+// fewestBefore is the number of values that show how much a count varies.
+const fewestBefore = 5
+
 // separated adds places in a series of counts: those where all values of a level before the place
 // differ from all values after it by more than the budget. A count is nearly the same in every run, so
-// a single run that differs is significant (package compare). A level needs MinSize values before the
-// place, and one after it.
+// a single run that differs is significant (package compare). There are fewestBefore values before the
+// place, and one or more after it.
 func separated(values []float64, places []place, budget measure.Budget) []place {
 	bounds := append(append([]int{0}, indexes(places)...), len(values))
 	for i := 1; i < len(bounds); i++ {
 		from, to := bounds[i-1], bounds[i]
-		for at := from + changepoint.MinSize; at < to; at++ {
+		for at := from + fewestBefore; at < to; at++ {
 			before, after := values[from:at], values[at:to]
 			low, high := slices.Max(before), slices.Max(after)
 			if slices.Min(after) > low+budget.Allows(low) || high < slices.Min(before)-budget.Allows(slices.Min(before)) {
 				places = append(places, place{at: at})
-				from, at = at, at+changepoint.MinSize-1
+				from, at = at, at+fewestBefore-1
 			}
 		}
 	}

@@ -71,6 +71,10 @@ type Level struct {
 	High  float64 `json:"high"`
 }
 
+// Alpha is the default probability of a false step in any series. It is smaller than that of a
+// comparison, because a history is searched again whenever a commit is added.
+const Alpha = 0.01
+
 // Of returns the trend of runs, which are sorted as history.Store.Runs returns them. The options are
 // those of a comparison; an unknown figure in them is an error.
 func Of(runs []history.Run, o compare.Options) (Trend, error) {
@@ -79,7 +83,7 @@ func Of(runs []history.Run, o compare.Options) (Trend, error) {
 		return Trend{}, err
 	}
 	if o.Alpha == 0 {
-		o.Alpha = 0.05
+		o.Alpha = Alpha
 	}
 	var t Trend
 	g := grouping{trend: &t, runs: runs, setups: map[string]int{}}

@@ -63,12 +63,12 @@ func TestSteps(t *testing.T) {
 		{"small steps that sum up", "cpu.nginx", slices.Concat(slices.Repeat([]float64{10}, 20), slices.Repeat([]float64{10.8}, 20), slices.Repeat([]float64{11.6}, 20), slices.Repeat([]float64{12.4}, 20)), "40 WORSE lasting"},
 		{"one slow run", "cpu.nginx", slices.Concat(noisy(10, 10), noisy(1, 30), noisy(10, 10)), ""},
 		{"the newest run is slow", "cpu.nginx", slices.Concat(noisy(10, 10), noisy(1, 30)), ""},
-		{"a count rises in the newest run", "reloads", []float64{2, 2, 2, 2, 9}, "4 WORSE lasting"},
-		{"a count rises within its budget", "reloads", []float64{2, 2, 2, 2, 3}, ""},
-		{"a count falls", "reloads", []float64{9, 9, 9, 2, 2}, "3 better"},
-		{"a count rises twice", "reloads", []float64{0, 0, 0, 5, 5, 5, 5, 9, 9, 9, 9}, "3 WORSE lasting, 7 WORSE lasting"},
-		{"a count was once high", "reloads", []float64{2, 2, 2, 2, 9, 2}, ""},
-		{"two runs before", "reloads", []float64{2, 2, 9}, ""},
+		{"a count rises in the newest run", "reloads", []float64{2, 2, 2, 2, 2, 9}, "5 WORSE lasting"},
+		{"a count rises within its budget", "reloads", []float64{2, 2, 2, 2, 2, 3}, ""},
+		{"a count falls", "reloads", []float64{9, 9, 9, 9, 9, 2, 2}, "5 better"},
+		{"a count rises twice", "reloads", []float64{0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 9, 9, 9, 9, 9}, "5 WORSE lasting, 10 WORSE lasting"},
+		{"a count was once high", "reloads", []float64{2, 2, 2, 2, 2, 9, 2}, ""},
+		{"four runs before", "reloads", []float64{2, 2, 2, 2, 9}, ""},
 		{"one run", "cpu.nginx", []float64{1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,18 +119,18 @@ func TestSetupsAreSeparate(t *testing.T) {
 		}
 	}
 	// Runs that alternate between machines are not mixed.
-	runs = runsOf("cpu.nginx", noisy(24, 10)...)
+	runs = runsOf("cpu.nginx", noisy(34, 10)...)
 	for i := range runs {
 		if i%2 == 1 {
 			runs[i].Setup = map[string]string{"cpu": "b"}
 			runs[i].Figures["dynamic"]["cpu.nginx"] *= 2
 		}
-		if i >= 14 && i%2 == 0 {
+		if i >= 20 && i%2 == 0 {
 			runs[i].Figures["dynamic"]["cpu.nginx"] *= 1.5
 		}
 	}
 	got = of(t, runs)
-	if steps(got.Series[0]) != "7 WORSE lasting" || steps(got.Series[1]) != "" {
+	if steps(got.Series[0]) != "10 WORSE lasting" || steps(got.Series[1]) != "" {
 		t.Errorf("steps %q and %q", steps(got.Series[0]), steps(got.Series[1]))
 	}
 }
