@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -20,10 +21,10 @@ func TestPageInABrowser(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { testPhone(t, browser, path) })
 	for _, scheme := range []string{browsertest.Light, browsertest.Dark} {
 		t.Run(scheme, func(t *testing.T) {
-			p := browser.Open(t, path, scheme)
+			p := browsertest.Open(t, browser, browsertest.File(path), scheme)
 			p.Do(chromedp.Click(row("cpu.nginx", " .open")))
-			p.Legible(scheme, 200)
-			p.Quiet()
+			p.Legible(200)
+			p.Quiet("file:")
 		})
 	}
 }
@@ -35,8 +36,8 @@ func row(figure, part string) chromedp.CSS {
 
 // A figure opens with the keyboard or from its step, and its plot reads out the commits and links to
 // their reports.
-func testPlots(t *testing.T, browser browsertest.Browser, path string) {
-	p := browser.Open(t, path, browsertest.Light)
+func testPlots(t *testing.T, browser context.Context, path string) {
+	p := browsertest.Open(t, browser, browsertest.File(path), browsertest.Light)
 	if n := browsertest.Ask[int](p, `document.querySelectorAll("figure").length`); n != 0 {
 		t.Errorf("%d plots are open", n)
 	}
@@ -63,11 +64,11 @@ func testPlots(t *testing.T, browser browsertest.Browser, path string) {
 	if browsertest.Ask[bool](p, plot+`.checkVisibility()`) {
 		t.Error("the plot stays open")
 	}
-	p.Quiet()
+	p.Quiet("file:")
 }
 
-func testFilters(t *testing.T, browser browsertest.Browser, path string) {
-	p := browser.Open(t, path, browsertest.Light)
+func testFilters(t *testing.T, browser context.Context, path string) {
+	p := browsertest.Open(t, browser, browsertest.File(path), browsertest.Light)
 	shown := func() string {
 		return browsertest.Ask[string](p, `[...document.querySelectorAll("tr[data-figure]")].filter((r) => r.checkVisibility()).map((r) => r.dataset.figure).join(" ")`)
 	}
@@ -93,12 +94,12 @@ func testFilters(t *testing.T, browser browsertest.Browser, path string) {
 	if status := browsertest.Ask[string](p, `document.querySelector(".filters [role=status]").textContent`); status != "0 of 30 rows" {
 		t.Errorf("the status is %q", status)
 	}
-	p.Quiet()
+	p.Quiet("file:")
 }
 
 // On a phone, the page is as wide as the screen, also with an open plot.
-func testPhone(t *testing.T, browser browsertest.Browser, path string) {
-	p := browser.Open(t, path, browsertest.Light)
+func testPhone(t *testing.T, browser context.Context, path string) {
+	p := browsertest.Open(t, browser, browsertest.File(path), browsertest.Light)
 	browsertest.Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 740, DeviceScaleFactor: 2, Mobile: true})
 	p.Do(chromedp.Click(row("cpu.nginx", " .open")))
 	type widths struct{ Page, Screen, Plot float64 }
@@ -106,5 +107,5 @@ func testPhone(t *testing.T, browser browsertest.Browser, path string) {
 	if got.Page > 360 || got.Screen != 360 || got.Plot > 360 || got.Plot < 250 {
 		t.Errorf("widths %+v", got)
 	}
-	p.Quiet()
+	p.Quiet("file:")
 }
