@@ -268,7 +268,16 @@ type Sync struct {
 	Reload bool          `json:"reload"`
 	Why    []string      `json:"why,omitempty"`
 	Posts  []Post        `json:"posts,omitempty"`
+	Phases *Phases       `json:"phases,omitempty"` // of a sync with a reload; nil if the controller does not report them
 	Error  string        `json:"error,omitempty"`
+}
+
+// Phases are the durations of parts of a sync; 0 for a part that did not happen.
+type Phases struct {
+	Render      time.Duration `json:"render"`      // of the configuration
+	Test        time.Duration `json:"test"`        // nginx -t
+	Signal      time.Duration `json:"signal"`      // nginx -s reload
+	FirstWorker time.Duration `json:"firstWorker"` // from the signal until there is a new worker
 }
 
 // Post is one dynamic update that a controller sent to nginx.

@@ -75,7 +75,7 @@ func TestFollowLog(t *testing.T) {
 	}
 	want := []event.Event{{At: 2 * time.Second, Subject: "a", Sync: &event.Sync{
 		Took: 5 * time.Millisecond, Reload: true, Why: []string{"server a: + location /"},
-		Posts: []event.Post{{Path: "/configuration/backends", Bytes: 12, Took: 7}},
+		Posts: []event.Post{{Path: "/configuration/backends", Bytes: 12, Took: 7}}, Phases: &event.Phases{Render: 1},
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
