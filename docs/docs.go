@@ -20,3 +20,8 @@ var Flags string
 //
 //go:embed compat.md
 var Compat string
+
+// Parameters are the costs from which windtunnel predict predicts, unless its flags name others.
+//
+//go:embed results/predict/parameters.yaml
+var Parameters []byte

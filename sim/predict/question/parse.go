@@ -1,0 +1,269 @@
+package question
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/predict/figure"
+	"windtunnel.dev/sim/predict/simulate"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/specfile"
+)
+
+type document struct {
+	APIVersion string   `yaml:"apiVersion" jsonschema:"required,enum=windtunnel.dev/v1"`
+	Kind       string   `yaml:"kind" jsonschema:"required,enum=Question"`
+	Metadata   metadata `yaml:"metadata" jsonschema:"required"`
+	Spec       Spec     `yaml:"spec"`
+}
+
+type metadata struct {
+	// Name of the question: lower-case letters, digits and dashes.
+	Name string `yaml:"name" jsonschema:"required"`
+}
+
+var types = specfile.TypesOf(reflect.TypeFor[document](), map[string]string{"document": "a question"})
+
+var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
+
+// largest is the maximum size of a question file, in bytes.
+const largest = 1 << 20
+
+// Load reads and checks a question file. Its error joins all specfile.Problems of the file, sorted by
+// line.
+func Load(path string) (Question, error) {
+	data, err := readfile.Read(path, largest)
+	if err != nil {
+		return Question{}, fmt.Errorf("read question: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse checks a question file that has been read already. name is the name of the file in errors.
+func Parse(name string, data []byte) (Question, error) {
+	found := &specfile.Problems{File: name, Types: types}
+	documents := format.Split(data, found)
+	if len(documents) == 0 {
+		return Question{}, found.Err()
+	}
+	if len(documents) > 1 {
+		found.Add(documents[1].Line, "a second document", "remove it: a question has no manifests")
+	}
+	at := specfile.Position{Root: documents[0]}
+	d := document{Spec: New().Spec}
+	d.Spec.Cluster = Cluster{}
+	if format.Decode(data, at, &d, found) {
+		c := checker{&d.Spec, at, found, map[int]bool{}}
+		for _, problem := range found.Found {
+			c.broken[problem.Line] = true
+		}
+		if len(validation.IsDNS1123Label(d.Metadata.Name)) > 0 {
+			c.add(fmt.Sprintf("%q cannot be the name of a question", d.Metadata.Name), "use lower-case letters, digits and dashes, at most 63", "metadata", "name")
+		}
+		c.check()
+	}
+	return Question{d.Metadata.Name, d.Spec}, found.Err()
+}
+
+// Check checks a question that flags have changed.
+func (q *Question) Check() error {
+	found := &specfile.Problems{File: q.Name, Types: types}
+	c := checker{&q.Spec, specfile.Position{Root: &yaml.Node{}}, found, map[int]bool{}}
+	c.check()
+	if len(found.Found) > 0 {
+		first := found.Found[0]
+		return fmt.Errorf("%s; %s", first.What, first.Mend)
+	}
+	return nil
+}
+
+// checker looks for values that decode but are not valid.
+type checker struct {
+	*Spec
+	at     specfile.Position
+	found  *specfile.Problems
+	broken map[int]bool // lines that did not decode
+}
+
+// add adds a problem at the line of a path, unless that line did not decode.
+func (c *checker) add(what, mend string, path ...any) {
+	if line := c.at.Line(path...); !c.broken[line] {
+		c.found.Add(line, what, mend)
+	}
+}
+
+func (c *checker) check() {
+	c.within(c.Runs, 1, mostRuns, "runs", "spec", "runs")
+	c.within(c.Cluster.Ingresses, 1, mostCluster, "ingresses", "spec", "cluster", "ingresses")
+	c.within(c.Cluster.Services, 0, mostCluster, "services", "spec", "cluster", "services")
+	c.within(c.Cluster.Endpoints, 0, mostCluster, "endpoints", "spec", "cluster", "endpoints")
+	c.within(c.Processors, 0, mostWorkers, "processors", "spec", "processors")
+	c.positive(c.For, "spec", "for")
+	c.duration(c.Settle, "spec", "settle")
+	c.given("flag", flags, c.Flags, "spec", "flags")
+	c.given("key", config, c.Config, "spec", "config")
+	c.changes()
+	c.traffic()
+	c.where()
+	if len(c.found.Found) == 0 {
+		c.sweep()
+	}
+}
+
+func (c *checker) within(n, least, most int, what string, path ...any) {
+	if n < least || n > most {
+		c.add(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("write a number from %d to %d", max(least, 1), most), path...)
+	}
+}
+
+func (c *checker) positive(d time.Duration, path ...any) {
+	if d <= 0 {
+		c.add(fmt.Sprintf("%v: %v is not above zero", path[len(path)-1], d), "write a duration such as 10m", path...)
+	}
+	c.duration(d, path...)
+}
+
+func (c *checker) duration(d time.Duration, path ...any) {
+	if d < 0 {
+		c.add(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
+	}
+	if d > scenario.LongestTime {
+		c.add(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", scenario.LongestTime), path...)
+	}
+}
+
+// given checks flags, or keys of the ConfigMap.
+func (c *checker) given(kind string, known []setting, given map[string]string, path ...any) {
+	names := namesOf(known)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(names, name) {
+			c.add(fmt.Sprintf("the %s %s does not matter for the control loop, or is not known", kind, name), specfile.Choose(name, kind+"s that do", names), append(path, name)...)
+		}
+	}
+	var settings simulate.Settings
+	for _, s := range known { // in their order: some depend on others
+		text, ok := given[s.name]
+		if !ok {
+			text = s.initial
+		}
+		if err := s.set(&settings, text); err != nil {
+			c.add(fmt.Sprintf("%s: %q", s.name, text), err.Error(), append(path, s.name)...)
+		}
+	}
+}
+
+func (c *checker) changes() {
+	if len(c.Changes) == 0 {
+		c.add("a question without changes", "add changes: [{kind: rolling-update, rate: 5/s}]", "spec")
+	}
+	total := 0.0
+	for i, change := range c.Changes {
+		path := []any{"spec", "changes", i}
+		if !slices.Contains(simulate.Kinds, change.Kind) {
+			var kinds []string
+			for _, kind := range simulate.Kinds {
+				kinds = append(kinds, string(kind))
+			}
+			c.add(fmt.Sprintf("unknown kind %q", change.Kind), specfile.Choose(string(change.Kind), "kinds of changes", kinds), append(path, "kind")...)
+		}
+		if change.Rate == 0 {
+			c.add("changes without a rate", "add rate: 5/s", path...)
+		}
+		if arrivals := []string{scenario.Constant, scenario.Poisson}; change.Arrivals != "" && !slices.Contains(arrivals, change.Arrivals) {
+			c.add("unknown arrivals "+change.Arrivals, specfile.Choose(change.Arrivals, "arrivals", arrivals), append(path, "arrivals")...)
+		}
+		c.duration(change.At, append(path, "at")...)
+		c.duration(change.For, append(path, "for")...)
+		if change.Drain != nil {
+			c.duration(*change.Drain, append(path, "drain")...)
+		}
+		length := change.For
+		if length == 0 {
+			length = c.For
+		}
+		total += float64(change.Rate) * length.Seconds()
+	}
+	if total > mostChanges {
+		c.add(fmt.Sprintf("%.3g changes", total), fmt.Sprintf("make them %d at most, by a shorter time or a lower rate", mostChanges), "spec", "changes")
+	}
+}
+
+func (c *checker) traffic() {
+	for i, t := range c.Traffic {
+		path := []any{"spec", "traffic", i}
+		if _, known := clients[t.Lane]; !known {
+			c.add(fmt.Sprintf("unknown lane %q", t.Lane), specfile.Choose(t.Lane, "lanes", slices.Collect(maps.Keys(clients))), append(path, "lane")...)
+		}
+		if t.Rate == 0 {
+			c.add("traffic without a rate", "add rate: 100/s", path...)
+		}
+		c.duration(t.Last, append(path, "last")...)
+	}
+}
+
+func (c *checker) where() {
+	for i, text := range c.Where {
+		if _, err := figure.ParseConditions(text); err != nil {
+			c.add(err.Error(), "see the figures in docs/predict.md", "spec", "where", i)
+		}
+	}
+}
+
+// sweep checks each value by setting it.
+func (c *checker) sweep() {
+	answers := 1
+	for _, name := range slices.Sorted(maps.Keys(c.Sweep)) {
+		values := c.Sweep[name]
+		answers *= max(1, len(values))
+		if len(values) == 0 {
+			c.add("sweep: "+name+" has no values", "add some, such as ["+"1, 2]", "spec", "sweep", name)
+		}
+		for i, value := range values {
+			changed := *c.Spec
+			changed.Sweep = nil
+			err := changed.Set(name, value)
+			if err == nil {
+				err = (&Question{Spec: changed}).Check()
+			}
+			if err != nil {
+				c.add("sweep: "+err.Error(), "correct the value", "spec", "sweep", name, i)
+			}
+		}
+	}
+	if answers > mostAnswers {
+		c.add(fmt.Sprintf("a sweep of %d combinations", answers), fmt.Sprintf("make it %d at most", mostAnswers), "spec", "sweep")
+	}
+}
+
+// Point is a combination of the values of a sweep.
+type Point struct {
+	Values map[string]string
+	Spec   Spec
+}
+
+// Points returns the combinations of the values of the sweep: the last name, in alphabetical order,
+// varies fastest. Without a sweep, there is one.
+func (s *Spec) Points() ([]Point, error) {
+	points := []Point{{Values: map[string]string{}, Spec: *s}}
+	for _, name := range slices.Sorted(maps.Keys(s.Sweep)) {
+		var next []Point
+		for _, p := range points {
+			for _, value := range s.Sweep[name] {
+				added := Point{with(p.Values, name, value), p.Spec}
+				if err := added.Spec.Set(name, value); err != nil {
+					return nil, err
+				}
+				next = append(next, added)
+			}
+		}
+		points = next
+	}
+	return points, nil
+}

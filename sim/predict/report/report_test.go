@@ -1,0 +1,120 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/predict"
+	"windtunnel.dev/sim/predict/costs"
+	"windtunnel.dev/sim/predict/figure"
+	"windtunnel.dev/sim/predict/question"
+	"windtunnel.dev/sim/predict/report"
+	"windtunnel.dev/sim/predict/simulate"
+)
+
+// prediction returns a prediction with an answer for each value of a sweep, or a single one.
+func prediction(swept ...string) *predict.Prediction {
+	q := question.New()
+	q.Name, q.Summary = "shop", "Is <b>it</b> fresh?"
+	q.Changes = []question.Change{{Kind: simulate.RollingUpdate, Rate: 50}}
+	q.Traffic = []question.Traffic{{Lane: "http", Rate: 1000}}
+	p := &predict.Prediction{Schema: predict.Schema, Question: q, Parameters: predict.Parameters{
+		Controller: "bundled", Machine: map[string]string{"nginx": "1.22.1", "processors": "2"}, Runs: 12, HeldOut: 9,
+	}}
+	values := []map[string]string{{}}
+	if len(swept) > 0 {
+		values = nil
+		for _, value := range swept {
+			values = append(values, map[string]string{"sync-rate-limit": value})
+		}
+	}
+	for i, value := range values {
+		a := predict.Answer{Values: value, Cluster: simulate.Cluster{Ingresses: 100_000, Services: 100_000, Endpoints: 1_000_000}, Meets: float64(i) / 2}
+		a.Settings = simulate.Settings{SyncRate: 0.3, Workers: 64, ShutdownTimeout: 4 * time.Minute}
+		for n, f := range figure.Table {
+			v := predict.Value{Name: f.Name, Unit: f.Unit, Median: float64(n + 1 - i), Low: float64(n) / 2, High: 3 * float64(n+1)}
+			if f.Measured != "" {
+				v.Error = &costs.Error{Runs: 9, Median: 0.05, Worst: 0.2, Within: 0.9}
+				v.Predictable = true
+			}
+			if f.Name == "lost" {
+				v.Error, v.Predictable = &costs.Error{Runs: 9, Median: 0.5, Worst: 2}, false
+			}
+			a.Figures = append(a.Figures, v)
+		}
+		a.Conditions = []predict.Verdict{{Condition: "staleness.p99 < 3s", Figure: "staleness.p99", Bound: 3, Share: float64(i) / 2}}
+		a.Beyond = []predict.Beyond{{Quantity: "ingresses", Value: 100_000, Low: 100, High: 2000, Times: 50}}
+		a.Staleness = []predict.Point{{Share: 0, Seconds: 0.1}, {Share: 0.5, Seconds: 2}, {Share: 1, Seconds: 5}}
+		a.Course = []simulate.Step{{At: 0, Generations: 1, Memory: 100}, {At: time.Minute, Generations: 2, Memory: 300}}
+		p.Answers = append(p.Answers, a)
+	}
+	return p
+}
+
+func TestText(t *testing.T) {
+	for name, p := range map[string]*predict.Prediction{"answer": prediction(), "sweep": prediction("0.3", "1", "10")} {
+		var text bytes.Buffer
+		if err := report.Text(&text, p); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name+".txt", text.Bytes())
+	}
+}
+
+func TestHTML(t *testing.T) {
+	for name, p := range map[string]*predict.Prediction{"answer": prediction(), "sweep": prediction("0.3", "1", "10")} {
+		var page bytes.Buffer
+		if err := report.HTML(&page, p); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(page.String(), "<b>it</b>") || !strings.Contains(page.String(), "&lt;b&gt;it&lt;/b&gt;") {
+			t.Error("text of the question is not escaped")
+		}
+		if strings.Contains(page.String(), "NaN") || strings.Contains(page.String(), "Inf") {
+			t.Error("a plot has no coordinates")
+		}
+		_, body, _ := strings.Cut(page.String(), "</style>")
+		golden.Check(t, "testdata/"+name+".html", []byte(body))
+	}
+}
+
+// A page without any change that can be seen, and without memory, has plots without lines.
+func TestEmptyPlots(t *testing.T) {
+	p := prediction()
+	p.Answers[0].Staleness, p.Answers[0].Course = nil, nil
+	var page bytes.Buffer
+	if err := report.HTML(&page, p); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page.String(), "NaN") || strings.Contains(page.String(), "Inf") {
+		t.Errorf("a plot has no coordinates:\n%s", page.String())
+	}
+}
+
+func TestConclusion(t *testing.T) {
+	if got, want := report.Conclusion(prediction("0.3", "1", "10")), "All conditions hold in at least 90 % of the simulated runs with: sync-rate-limit=10."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := report.Conclusion(prediction("0.3", "1")), "No value meets all conditions in 90 % of the simulated runs. The best is sync-rate-limit=1, with 50 %."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Without held-out runs, no answer looks as if it could be relied on.
+func TestNeverCompared(t *testing.T) {
+	p := prediction()
+	p.Parameters.HeldOut = 0
+	for i := range p.Answers[0].Figures {
+		p.Answers[0].Figures[i].Error = nil
+	}
+	var text bytes.Buffer
+	if err := report.Text(&text, p); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "no figure can be relied on") {
+		t.Errorf("got %s", text.String())
+	}
+}

@@ -1,0 +1,66 @@
+package simulate
+
+import "time"
+
+// Input is what is simulated.
+type Input struct {
+	Cluster    Cluster
+	Settings   Settings
+	Processors int // on which workers apply new backends
+	Changes    []Stream
+	Traffic    []Lane
+	// For is how long changes are made. The simulation continues until all are served, but not
+	// for longer than Settle.
+	For, Settle time.Duration
+	// SinceSync is how long before the beginning the last sync began. 0: so long that the rate
+	// limit does not matter.
+	SinceSync time.Duration
+}
+
+// Cluster is the size of a cluster at the beginning.
+type Cluster struct {
+	Ingresses, Services, Endpoints int
+}
+
+// Settings are the settings of the controller and nginx that matter for the control loop.
+type Settings struct {
+	SyncRate        float64 // --sync-rate-limit, per second
+	DynamicSyncRate float64 // --dynamic-sync-rate-limit; 0: SyncRate
+	Dynamic         bool    // --dynamic-configuration: endpoints are posted to Lua, not rendered
+	Push            bool    // --backends-sync=push
+	Delta           bool    // --backends-delta
+	Workers         int     // worker-processes
+	ShutdownTimeout time.Duration
+}
+
+// Kind is a kind of change.
+type Kind string
+
+// The kinds of changes. All but Edit are those of churn in scenarios.
+const (
+	RollingUpdate Kind = "rolling-update" // a pod of a service is replaced
+	ScaleOut      Kind = "scale-out"      // a service gets one more pod
+	NewHosts      Kind = "new-hosts"      // a new ingress
+	Edit          Kind = "edit"           // a change of an ingress that needs a reload
+	Touch         Kind = "touch"          // a write without a relevant change
+)
+
+// Kinds lists the kinds of changes.
+var Kinds = []Kind{RollingUpdate, ScaleOut, NewHosts, Edit, Touch}
+
+// Stream is a stream of changes of one kind.
+type Stream struct {
+	Kind    Kind
+	Rate    float64 // per second
+	At, For time.Duration
+	Poisson bool          // random arrivals; otherwise one at a random time in each of Rate × For slots
+	Drain   time.Duration // how long a removed pod keeps serving
+}
+
+// Lane is a stream of requests of one kind of client.
+type Lane struct {
+	Rate    float64       // per second
+	Last    time.Duration // of each request; 0: it is answered at once
+	Repeats bool          // the client repeats a request whose connection is lost
+	New     bool          // each request has its own connection
+}

@@ -1,0 +1,328 @@
+package simulate_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/predict/simulate"
+)
+
+// free are costs of nothing, except as given: the fixed part of some costs, in seconds or MiB.
+func free(fixed map[simulate.Name]float64) simulate.Costs {
+	var costs simulate.Costs
+	for name, value := range fixed {
+		costs[name].Per[simulate.Fixed] = value
+	}
+	return costs
+}
+
+func settings() simulate.Settings {
+	return simulate.Settings{SyncRate: 0.3, Dynamic: true, Workers: 1, ShutdownTimeout: 240 * time.Second}
+}
+
+var cluster = simulate.Cluster{Ingresses: 20, Services: 20, Endpoints: 60}
+
+func mean(all []time.Duration) float64 {
+	sum := 0.0
+	for _, d := range all {
+		sum += d.Seconds()
+	}
+	return sum / float64(len(all))
+}
+
+// near fails unless got is within a share of want.
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if math.Abs(got-want) > within*want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// ingress-nginx serves a burst of events with two syncs: one at once, and one when the rate limit
+// permits it. The second one finds nothing to do if the first one saw all changes.
+func TestBurstIsTwoSyncs(t *testing.T) {
+	out := simulate.Run(simulate.Input{
+		Cluster: cluster, Settings: settings(), For: time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 200 / 0.05, For: 50 * time.Millisecond}},
+	}, free(map[simulate.Name]float64{simulate.Render: 0.5}), 1)
+	if out.Syncs != 2 || out.Reloads != 2 || out.Made != 200 || out.Unserved != 0 {
+		t.Errorf("got %d syncs and %d reloads for %d changes, %d of them unserved", out.Syncs, out.Reloads, out.Made, out.Unserved)
+	}
+}
+
+// Under steady changes, there is a sync in 1/rate, and a change waits for half of that on average.
+func TestSteadyChangesWaitForTheRateLimit(t *testing.T) {
+	for _, rate := range []float64{0.3, 1, 5} {
+		s := settings()
+		s.SyncRate, s.Push = rate, true
+		out := simulate.Run(simulate.Input{
+			Cluster: cluster, Settings: s, For: 1000 * time.Second, Settle: time.Minute,
+			Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 50, For: 1000 * time.Second, Poisson: true}},
+		}, free(nil), 1)
+		near(t, fmt.Sprintf("syncs at %v/s", rate), float64(out.Syncs), 1000*rate, 0.01)
+		near(t, fmt.Sprintf("mean staleness at %v/s", rate), mean(out.Last), 1/rate/2, 0.02)
+	}
+}
+
+// If n workers poll at even intervals, the first polls 1/2n seconds after a change on average, and the
+// last 1/2n seconds less than a second after it. If they poll together, both are half a second.
+func TestWorkersPollInTurn(t *testing.T) {
+	for _, workers := range []float64{1, 4, 64} {
+		for _, test := range []struct{ stagger, first, last float64 }{{1 / workers, 1 / workers / 2, 1 - 1/workers/2}, {0, 0.5, 0.5}} {
+			var last, first []time.Duration
+			for seed := range uint64(1000) {
+				s := settings()
+				s.Workers = int(workers)
+				out := simulate.Run(simulate.Input{
+					Cluster: cluster, Settings: s, For: time.Second, Settle: time.Minute,
+					Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 1, For: time.Second}},
+				}, free(map[simulate.Name]float64{simulate.Stagger: test.stagger}), seed)
+				first, last = append(first, out.First...), append(last, out.Last...)
+			}
+			near(t, fmt.Sprintf("first of %v workers, %v s apart", workers, test.stagger), mean(first), test.first, 0.1)
+			near(t, fmt.Sprintf("last of %v workers, %v s apart", workers, test.stagger), mean(last), test.last, 0.1)
+		}
+	}
+}
+
+// Without a rate limit, the loop is a queue with Poisson arrivals and service D for all that wait
+// (M/D/1 with unlimited batches). After a service the server is idle with probability exp(-λD), so it
+// is busy for the share D / (D + exp(-λD)/λ). An arrival that finds it busy waits D/2 on average.
+func TestQueueWithBatches(t *testing.T) {
+	const d = 0.5
+	for _, rate := range []float64{0.2, 1, 5} {
+		s := settings()
+		s.SyncRate, s.Dynamic = 1e9, false
+		out := simulate.Run(simulate.Input{
+			Cluster: cluster, Settings: s, For: 5000 * time.Second, Settle: time.Minute,
+			Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: rate, For: 5000 * time.Second, Poisson: true}},
+		}, free(map[simulate.Name]float64{simulate.Render: d}), 1)
+		busy := d / (d + math.Exp(-rate*d)/rate)
+		near(t, fmt.Sprintf("busy at %v/s", rate), out.Busy(), busy, 0.05)
+		near(t, fmt.Sprintf("mean staleness at %v/s", rate), mean(out.Last), d+busy*d/2, 0.03)
+	}
+}
+
+// With streams that outlive the shutdown timeout, each old generation lives for exactly that long.
+func TestGenerationsLiveForTheShutdownTimeout(t *testing.T) {
+	s := settings()
+	s.SyncRate, s.ShutdownTimeout, s.Workers = 1, 4500*time.Millisecond, 2
+	out := simulate.Run(simulate.Input{
+		Cluster: cluster, Settings: s, For: time.Minute, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 10, For: time.Minute}},
+		Traffic: []simulate.Lane{{Rate: 100, Last: time.Hour}},
+	}, free(map[simulate.Name]float64{simulate.Generation: 0, simulate.Master: 10, simulate.Worker: 3}), 1)
+	if out.Generations != 6 || out.Workers != 12 { // the present one and five old ones, a second apart
+		t.Errorf("got %d generations with %d workers, want 6 with 12", out.Generations, out.Workers)
+	}
+	near(t, "memory", out.Memory.Nginx, 10+12*3, 1e-9)
+	// A stream of the first second or so of each generation is cut, and every other one as well.
+	near(t, "cut streams", out.Lost.Cut, 100*60, 0.05)
+}
+
+// Streams shorter than the timeout end by themselves.
+func TestShortStreamsAreNotCut(t *testing.T) {
+	out := simulate.Run(simulate.Input{
+		Cluster: cluster, Settings: settings(), For: time.Minute, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 10, For: time.Minute}},
+		Traffic: []simulate.Lane{{Rate: 100, Last: time.Second}},
+	}, free(nil), 1)
+	if out.Lost.Cut != 0 || out.Generations != 2 {
+		t.Errorf("%v streams cut, %d generations", out.Lost.Cut, out.Generations)
+	}
+}
+
+// With a limit of its own for syncs, endpoints do not wait for the limit of reloads.
+func TestDynamicSyncsOvertakeReloads(t *testing.T) {
+	s := settings()
+	s.DynamicSyncRate, s.Push = 50, true
+	in := simulate.Input{
+		Cluster: cluster, Settings: s, For: 300 * time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{
+			{Kind: simulate.RollingUpdate, Rate: 5, For: 300 * time.Second},
+			{Kind: simulate.Edit, Rate: 0.9, For: 300 * time.Second},
+		},
+	}
+	out := simulate.Run(in, free(nil), 1)
+	near(t, "reloads", float64(out.Reloads), 90, 0.05)
+	fast := 0
+	for _, last := range out.Last {
+		if last < 100*time.Millisecond {
+			fast++
+		}
+	}
+	near(t, "changes without a wait", float64(fast), 5*300, 0.1)
+}
+
+// If a POST takes a worker longer than the time between two POSTs, it applies the newest one next.
+// With more workers than processors, they wait for each other.
+func TestWorkersShareProcessors(t *testing.T) {
+	for processors, want := range map[int]float64{1: 8, 2: 4, 8: 1} {
+		s := settings()
+		s.Workers, s.Push = 8, true
+		out := simulate.Run(simulate.Input{
+			Cluster: cluster, Settings: s, Processors: processors, For: time.Second, Settle: time.Minute,
+			Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 1, For: time.Second}},
+		}, free(map[simulate.Name]float64{simulate.Apply: 1}), 1)
+		near(t, fmt.Sprintf("last worker with %d processors", processors), mean(out.Last), want, 1e-9)
+	}
+}
+
+// A pod that stops at once loses its share of the requests until every worker knows it, if nginx
+// finds no other one.
+func TestDepartedPods(t *testing.T) {
+	s := settings()
+	s.Push, s.SyncRate = true, 1
+	in := simulate.Input{
+		Cluster: simulate.Cluster{Ingresses: 10, Services: 10, Endpoints: 10}, Settings: s, For: 1000 * time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 0.5, For: 1000 * time.Second}},
+		Traffic: []simulate.Lane{{Rate: 1000}},
+	}
+	costs := free(map[simulate.Name]float64{simulate.Update: 0.4})
+	out := simulate.Run(in, costs, 1)
+	sum := 0.0
+	for _, last := range out.Last {
+		sum += last.Seconds()
+	}
+	near(t, "lost of the only pod", out.Lost.Departed, sum*1000/10, 0.05)
+
+	in.Cluster.Endpoints = 100 // nginx tries three others
+	if out := simulate.Run(in, costs, 1); out.Lost.Departed != 0 {
+		t.Errorf("%v requests lost, although other pods serve", out.Lost.Departed)
+	}
+	in.Cluster.Endpoints, in.Changes[0].Drain = 10, time.Minute
+	if out := simulate.Run(in, costs, 1); out.Lost.Departed != 0 {
+		t.Errorf("%v requests lost, although the pods drain", out.Lost.Departed)
+	}
+}
+
+// A reload loses requests of clients that keep connections and do not repeat requests.
+func TestLostByReload(t *testing.T) {
+	in := simulate.Input{
+		Cluster: cluster, Settings: settings(), For: 1000 * time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 10, For: 1000 * time.Second}},
+		Traffic: []simulate.Lane{{Rate: 500}, {Rate: 500, Repeats: true}, {Rate: 500, New: true}},
+	}
+	out := simulate.Run(in, free(map[simulate.Name]float64{simulate.LostByReload: 0.01}), 1)
+	near(t, "lost requests", out.Lost.Reload, float64(out.Reloads)*500*0.01, 0.1)
+}
+
+// Changes that need a POST of changed backends send little, until the changes are half of the list.
+func TestDeltas(t *testing.T) {
+	s := settings()
+	s.Delta, s.Push, s.SyncRate = true, true, 10
+	costs := free(map[simulate.Name]float64{simulate.List: 10, simulate.Delta: 1})
+	costs[simulate.Post].Per[simulate.PerMiB] = 0.01
+	costs[simulate.Apply].Per[simulate.PerMiB] = 0.001
+	out := simulate.Run(simulate.Input{
+		Cluster: cluster, Settings: s, For: 60 * time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 1, For: 60 * time.Second}},
+	}, costs, 1)
+	long := 0
+	for _, last := range out.Last {
+		if last >= 110*time.Millisecond { // the whole list: 100 ms for the POST, and 10 ms in the worker
+			long++
+		}
+	}
+	if long != 60/6 { // after five deltas, the sixth would exceed half of the list
+		t.Errorf("%d of %d changes sent the whole list", long, len(out.Last))
+	}
+}
+
+// random returns an arbitrary input and costs.
+func random(seed uint64) (simulate.Input, simulate.Costs) {
+	r := rand.New(rand.NewPCG(seed, 7))
+	in := simulate.Input{
+		Cluster: simulate.Cluster{Ingresses: 1 + r.IntN(50), Services: 1 + r.IntN(50), Endpoints: r.IntN(200)},
+		Settings: simulate.Settings{
+			SyncRate: 0.1 + 5*r.Float64(), Dynamic: r.IntN(2) == 0, Push: r.IntN(2) == 0, Delta: r.IntN(2) == 0,
+			Workers: 1 + r.IntN(8), ShutdownTimeout: time.Duration(r.IntN(20)) * time.Second,
+		},
+		Processors: r.IntN(4), For: 20 * time.Second, Settle: time.Duration(r.IntN(60)) * time.Second,
+		SinceSync: time.Duration(r.IntN(3)) * time.Second,
+	}
+	if r.IntN(2) == 0 {
+		in.Settings.DynamicSyncRate = in.Settings.SyncRate + 5*r.Float64()
+	}
+	for range 1 + r.IntN(4) {
+		in.Changes = append(in.Changes, simulate.Stream{
+			Kind: simulate.Kinds[r.IntN(len(simulate.Kinds))], Rate: 0.1 + 20*r.Float64(), At: time.Duration(r.IntN(5)) * time.Second,
+			For: time.Duration(1+r.IntN(15)) * time.Second, Poisson: r.IntN(2) == 0, Drain: time.Duration(r.IntN(5)) * time.Second,
+		})
+	}
+	for range r.IntN(4) {
+		in.Traffic = append(in.Traffic, simulate.Lane{Rate: 100 * r.Float64(), Last: time.Duration(r.IntN(30)) * time.Second, Repeats: r.IntN(2) == 0})
+	}
+	var costs simulate.Costs
+	for i := range costs {
+		costs[i].Spread = r.Float64()
+		for _, term := range simulate.Table[i].Terms {
+			costs[i].Per[term] = r.Float64() / 10
+		}
+	}
+	return in, costs
+}
+
+// Every change is served, or reported as not served.
+func TestConservation(t *testing.T) {
+	for seed := range uint64(100) {
+		in, costs := random(seed)
+		out := simulate.Run(in, costs, seed)
+		watched, made := 0, 0
+		for _, s := range in.Changes {
+			if s.Poisson {
+				made = -1
+				break
+			}
+			count := int(math.Round(s.Rate * s.For.Seconds()))
+			made += count
+			if s.Kind != simulate.Touch {
+				watched += count
+			}
+		}
+		switch {
+		case out.Served+out.Unserved != out.Made:
+			t.Errorf("seed %d: %d served and %d not, of %d", seed, out.Served, out.Unserved, out.Made)
+		case made >= 0 && (out.Made != made || len(out.Last) != watched):
+			t.Errorf("seed %d: %d made and %d watched, want %d and %d", seed, out.Made, len(out.Last), made, watched)
+		case len(out.First) != len(out.Last):
+			t.Errorf("seed %d: %d firsts, %d lasts", seed, len(out.First), len(out.Last))
+		case out.Unserved > 0 && out.Length < in.For+in.Settle:
+			t.Errorf("seed %d: %d changes are unserved, but it ended after %v of %v", seed, out.Unserved, out.Length, in.For+in.Settle)
+		}
+		for i := range out.First {
+			if out.First[i] > out.Last[i] || out.Last[i] > out.Length {
+				t.Errorf("seed %d: change %d: first after %v, last after %v, in %v", seed, i, out.First[i], out.Last[i], out.Length)
+			}
+		}
+	}
+}
+
+func TestSeedsDetermineRuns(t *testing.T) {
+	for seed := range uint64(20) {
+		in, costs := random(seed)
+		if a, b := simulate.Run(in, costs, seed), simulate.Run(in, costs, seed); !reflect.DeepEqual(a, b) {
+			t.Errorf("seed %d: two runs differ", seed)
+		}
+		if a, b := simulate.Run(in, costs, seed), simulate.Run(in, costs, seed+1); reflect.DeepEqual(a.Last, b.Last) {
+			t.Errorf("seed %d: another seed gives the same staleness", seed)
+		}
+	}
+}
+
+// A question of the size that no machine holds takes seconds, not hours.
+func BenchmarkLarge(b *testing.B) {
+	_, costs := random(1)
+	s := settings()
+	s.Workers = 64
+	for b.Loop() {
+		simulate.Run(simulate.Input{
+			Cluster: simulate.Cluster{Ingresses: 100_000, Services: 100_000, Endpoints: 1_000_000}, Settings: s, Processors: 16,
+			Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 50, For: 10 * time.Minute}}, For: 10 * time.Minute, Settle: time.Hour,
+		}, free(map[simulate.Name]float64{simulate.Update: 0.5, simulate.Apply: costs[simulate.Apply].Spread}), 1)
+	}
+}
