@@ -14,6 +14,8 @@ import (
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/predict/costs"
+	"windtunnel.dev/sim/predict/question"
 	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/scenario"
 )
@@ -33,6 +35,14 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 	},
 	behave.Kind: func(path string) ([]scenario.Problem, error) {
 		_, err := behave.Load(path, knownCaseNames())
+		return nil, err
+	},
+	question.Kind: func(path string) ([]scenario.Problem, error) {
+		_, err := question.Load(path)
+		return nil, err
+	},
+	costs.Kind: func(path string) ([]scenario.Problem, error) {
+		_, err := costs.Load(path)
 		return nil, err
 	},
 }
@@ -56,8 +66,8 @@ func validateCommand() *cobra.Command {
 	var format format
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
-		Short: "Check files of scenarios, cases and adapters without running them",
-		Long: `Check files of scenarios, behaviour cases and adapters without running them.
+		Short: "Check files of scenarios, cases, adapters and questions without running them",
+		Long: `Check files of scenarios, behaviour cases, adapters and questions without running them.
 
 Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
 In a folder, checks all YAML files, including those in subfolders.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/predict/calibrate"
+	"windtunnel.dev/sim/predict/costs"
+)
+
+// calibrateOptions are the flags of calibrate.
+type calibrateOptions struct {
+	out        string
+	validate   bool
+	parameters string
+	seed       uint64
+}
+
+func calibrateCommand() *cobra.Command {
+	var o calibrateOptions
+	command := &cobra.Command{
+		Use:   "calibrate RUNS…",
+		Short: "Fit the costs of predictions from runs, or compare predictions with held-out runs",
+		Long: `Fit the costs of predictions from runs, or compare predictions with held-out runs.
+
+RUNS are folders of runs, or folders of such folders, of the bundled controller and of one
+machine. The costs of the control loop are fitted from their logs, with 95 % intervals
+from a bootstrap over the runs, and written to a parameter file for windtunnel predict.
+Runs that are void, or whose scenario the simulation does not know, are left out.
+
+With --validate, RUNS are held-out runs. Each is predicted from its scenario with the
+parameters, and compared with what was measured. The errors are written into the
+parameter file, so that windtunnel predict prints them with each answer, and a page
+with every figure of every run is printed, or written to --out.
+Exit codes: 0 fitted or compared, 2 no run can be used.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, skipped, err := calibrate.Read(args)
+			if err != nil {
+				return err
+			}
+			for _, why := range skipped {
+				fmt.Fprintln(cmd.ErrOrStderr(), "left out:", why)
+			}
+			if len(runs) == 0 {
+				return errors.New("no run can be used")
+			}
+			if o.validate {
+				return o.compare(cmd.OutOrStdout(), runs)
+			}
+			return o.fit(cmd.OutOrStdout(), runs)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&o.out, "out", "o", "", "file to write: the parameters, or with --validate the page (default: parameters.yaml, or the standard output)")
+	flags.BoolVar(&o.validate, "validate", false, "compare predictions with the runs instead of fitting costs")
+	flags.StringVar(&o.parameters, "parameters", "parameters.yaml", "with --validate: the parameter file")
+	flags.Uint64Var(&o.seed, "seed", 1, "of the bootstrap")
+	return command
+}
+
+func (o *calibrateOptions) fit(stdout io.Writer, runs []calibrate.Run) error {
+	p, err := calibrate.Fit(runs, o.seed)
+	if err != nil {
+		return err
+	}
+	out := o.out
+	if out == "" {
+		out = "parameters.yaml"
+	}
+	if err := writeParameters(out, p); err != nil {
+		return err
+	}
+	if err := calibrate.Costs(stdout, p); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\n%s\n", out)
+	return err
+}
+
+func (o *calibrateOptions) compare(stdout io.Writer, runs []calibrate.Run) error {
+	p, err := costs.Load(o.parameters)
+	if err != nil {
+		return err
+	}
+	all, validation := calibrate.Validate(runs, p)
+	p.Validation = validation
+	if err := writeParameters(o.parameters, p); err != nil {
+		return err
+	}
+	if o.out == "" {
+		return calibrate.Markdown(stdout, all, validation)
+	}
+	file, err := os.Create(o.out)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(calibrate.Markdown(file, all, validation), file.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s compared: %s\n", plural.Of(len(runs), "run"), o.out)
+	return err
+}
+
+// writeParameters writes a parameter file. It is named after the file.
+func writeParameters(path string, p *costs.Parameters) error {
+	text, err := p.Marshal(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}
