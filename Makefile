@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -104,6 +104,9 @@ fuzz: ## run each fuzz test for FUZZTIME (default 10s)
 
 attack: setup ## run all attacks with their full number of tries, results in docs/results/attack.md
 	hack/attack
+
+predict: setup build ## fit the costs of windtunnel predict from runs, and compare predictions with held-out runs, results in docs/results/predict
+	hack/predict
 
 # MUTATIONS are further flags, such as --sample 100 or --budget 1h. A run continues the last one.
 mutations: setup build ## find lines of the template and the Lua code, and settings, that no case watches; results in docs/results/mutations
