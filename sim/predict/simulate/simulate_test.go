@@ -326,3 +326,111 @@ func BenchmarkLarge(b *testing.B) {
 		}, free(map[simulate.Name]float64{simulate.Update: 0.5, simulate.Apply: costs[simulate.Apply].Spread}), 1)
 	}
 }
+
+// once is an input with one change, a second after the beginning at the latest.
+func once(kind simulate.Kind, s simulate.Settings) simulate.Input {
+	return simulate.Input{
+		Cluster: cluster, Settings: s, For: time.Second, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: kind, Rate: 1, For: time.Second}},
+	}
+}
+
+// A new host of a service that nginx does not know needs a reload and a POST. The new workers began to
+// poll when they started, so they see the POST a second after that. If nginx knows the service, the
+// reload is enough.
+func TestNewHosts(t *testing.T) {
+	costs := free(map[simulate.Name]float64{simulate.Start: 0.3, simulate.Handover: 0.1})
+	in := once(simulate.NewHosts, settings())
+	in.Cluster.Services = 30
+	out := simulate.Run(in, costs, 1)
+	near(t, "unknown service", mean(out.Last), 0.3+1, 1e-6)
+	if out.Reloads != 1 || out.Posts != 1 {
+		t.Errorf("%d reloads and %d POSTs, want one of each", out.Reloads, out.Posts)
+	}
+	in.Cluster.Services = 20
+	out = simulate.Run(in, costs, 1)
+	near(t, "known service", mean(out.Last), 0.3+0.1, 1e-6) // until the old worker drains
+	near(t, "its first worker", mean(out.First), 0.3, 1e-6)
+	if out.Reloads != 1 || out.Posts != 0 {
+		t.Errorf("%d reloads and %d POSTs, want one and none", out.Reloads, out.Posts)
+	}
+}
+
+// New workers load the whole list, also if the controller posts only changes.
+func TestNewWorkersLoadTheList(t *testing.T) {
+	s := settings()
+	s.Push, s.Delta, s.SyncRate = true, true, 10
+	costs := free(map[simulate.Name]float64{simulate.List: 10, simulate.Delta: 0.001})
+	costs[simulate.Apply].Per[simulate.PerMiB] = 0.1
+	in := once(simulate.RollingUpdate, s)
+	in.For = 3 * time.Second
+	near(t, "a change alone", mean(simulate.Run(in, costs, 1).Last), 0.0001, 0.01)
+	in.Changes = []simulate.Stream{
+		{Kind: simulate.RollingUpdate, Rate: 1000, For: time.Millisecond},
+		{Kind: simulate.Edit, Rate: 1000, At: 200 * time.Millisecond, For: time.Millisecond},
+		{Kind: simulate.RollingUpdate, Rate: 1000, At: 400 * time.Millisecond, For: time.Millisecond},
+	}
+	out := simulate.Run(in, costs, 1)
+	if last := out.Last[2].Seconds(); last < 0.79 || last > 0.81 { // the new worker loads 10 MiB until 1.2 s
+		t.Errorf("a change during a reload is served after %v s, want 0.8", last)
+	}
+}
+
+// The beginning of the last sync decides when the first one may begin.
+func TestTimeSinceTheLastSync(t *testing.T) {
+	s := settings()
+	s.SyncRate, s.Push = 0.1, true
+	in := once(simulate.RollingUpdate, s)
+	in.Changes[0].For, in.Changes[0].Rate = time.Millisecond, 1000
+	for since, want := range map[time.Duration]float64{0: 0, 4 * time.Second: 6, 9 * time.Second: 1, 20 * time.Second: 0} {
+		in.SinceSync = since
+		if got := mean(simulate.Run(in, free(nil), 1).Last); math.Abs(got-want) > 0.002 {
+			t.Errorf("%v after the last sync: served after %v s, want %v", since, got, want)
+		}
+	}
+}
+
+// Memory has a part that only a reload causes.
+func TestMemoryOfReloads(t *testing.T) {
+	var costs simulate.Costs
+	costs[simulate.Reloaded].Per[simulate.PerIngress] = 1
+	costs[simulate.Generation].Per[simulate.PerIngress] = 0.1
+	costs[simulate.Rendering].Per[simulate.PerIngress] = 2
+	costs[simulate.Controller].Per[simulate.PerEndpoint] = 0.5
+	for kind, want := range map[simulate.Kind]simulate.Memory{
+		simulate.RollingUpdate: {Nginx: 2, Controller: 30},
+		simulate.Edit:          {Nginx: 20 + 2*2, Controller: 30 + 40},
+	} {
+		if got := simulate.Run(once(kind, settings()), costs, 1).Memory; got != want {
+			t.Errorf("%s: got %+v, want %+v", kind, got, want)
+		}
+	}
+}
+
+// From run to run, all times vary together, and so does all memory.
+func TestRunsVary(t *testing.T) {
+	costs := free(map[simulate.Name]float64{simulate.Render: 1, simulate.Test: 1, simulate.Master: 10, simulate.Worker: 10})
+	for _, name := range []simulate.Name{simulate.Render, simulate.Test, simulate.Master, simulate.Worker} {
+		costs[name].Between = 0.5
+	}
+	slower, larger, together := 0, 0, 0
+	const runs = 400
+	for seed := range uint64(runs) {
+		out := simulate.Run(once(simulate.Edit, settings()), costs, seed)
+		slow, large := out.Last[0] > 2*time.Second, out.Memory.Nginx > 30
+		if slow {
+			slower++
+		}
+		if large {
+			larger++
+		}
+		if slow == large {
+			together++
+		}
+	}
+	for what, count := range map[string]int{"slower": slower, "larger": larger, "slower and larger, or neither": together} {
+		if count < runs*4/10 || count > runs*6/10 {
+			t.Errorf("%d of %d runs are %s than the median", count, runs, what)
+		}
+	}
+}
