@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"windtunnel.dev/internal/readfile"
@@ -79,14 +80,12 @@ func (s Store) Add(run rundir.Dir, o Options) (folder string, err error) {
 
 // void returns why the result says nothing about any subject; empty if it does.
 func void(result measure.Result) (why string) {
-	if len(result.Subjects) == 0 {
-		return "it has no subject"
-	}
-	for _, s := range result.Subjects {
+	why = "it has no valid subject"
+	for _, s := range slices.Backward(result.Subjects) {
 		if s.Valid {
 			return ""
 		}
-		if why == "" && len(s.Invalid) > 0 {
+		if len(s.Invalid) > 0 {
 			why = s.Name + ": " + s.Invalid[0]
 		}
 	}

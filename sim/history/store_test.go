@@ -163,6 +163,10 @@ func TestNotKept(t *testing.T) {
 	if _, err := store.Add(makeRun(t, void, storm), o); !errors.As(err, new(history.VoidError)) || !strings.Contains(err.Error(), "the host was starved") {
 		t.Errorf("a void run: %v", err)
 	}
+	void.Subjects[0].Invalid = nil
+	if _, err := store.Add(makeRun(t, void, storm), o); !errors.As(err, new(history.VoidError)) {
+		t.Errorf("a void run without a reason: %v", err)
+	}
 	hostile := result()
 	hostile.Run.Scenario = "../../escape"
 	if _, err := store.Add(makeRun(t, hostile, storm), o); err == nil || !strings.Contains(err.Error(), "escape") {
