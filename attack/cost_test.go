@@ -85,9 +85,9 @@ func TestExtremesAreCheapToRender(t *testing.T) {
 			var o outcome
 			cpu, allocated := spent(t, func() { o, _ = stages(c, allModules()) })
 			row.Tried++
-			if cpu > mostCPU || allocated > mostMemory && !raced || len(o.state.Conf) > mostConf {
+			if cpu > mostCPU || allocated > mostMemory && !raced || o.state.Conf.Len() > mostConf {
 				row.Landed++
-				t.Errorf("%s: %s: %v of CPU, %d MB, nginx.conf of %d KB", key.Name, shortened(value), cpu, allocated>>20, len(o.state.Conf)>>10)
+				t.Errorf("%s: %s: %v of CPU, %d MB, nginx.conf of %d KB", key.Name, shortened(value), cpu, allocated>>20, o.state.Conf.Len()>>10)
 			}
 		}
 	}
@@ -125,9 +125,9 @@ func TestManyPathsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		row.Tried++
-		if len(o.state.Conf) > 64<<20 || len(o.findings) == 0 {
+		if o.state.Conf.Len() > 64<<20 || len(o.findings) == 0 {
 			row.Landed++
-			t.Errorf("%s: nginx.conf of %d MB, %d findings", name, len(o.state.Conf)>>20, len(o.findings))
+			t.Errorf("%s: nginx.conf of %d MB, %d findings", name, o.state.Conf.Len()>>20, len(o.findings))
 		}
 	}
 	attack.Report(t, row)

@@ -112,7 +112,7 @@ func benignConf(seed uint64) []node {
 	if err != nil {
 		panic(err)
 	}
-	nodes, err := tree(o.state.Conf)
+	nodes, err := tree(o.state.Conf.Bytes())
 	if err != nil {
 		panic(err)
 	}
@@ -162,7 +162,7 @@ func walk(nodes []node, in string, f func(place string, n node)) {
 // injected describes a part of a configuration that a benign one cannot have; empty if there is
 // none.
 func injected(o outcome) string {
-	nodes, err := tree(o.state.Conf)
+	nodes, err := tree(o.state.Conf.Bytes())
 	if err != nil {
 		return fmt.Sprintf("nginx cannot parse it: %v", err)
 	}
@@ -171,9 +171,9 @@ func injected(o outcome) string {
 		switch {
 		case found != "":
 		case !permitted(func(g grammar) bool { return g[place] != nil }):
-			found = fmt.Sprintf("unknown directive%s, line %d:\n%s", place, n.line, around(o.state.Conf, n.line))
+			found = fmt.Sprintf("unknown directive%s, line %d:\n%s", place, n.line, around(o.state.Conf.Bytes(), n.line))
 		case !o.options.SkipAnnotationValidation && !slices.Contains(manyParameters, n.args[0]) && !permitted(func(g grammar) bool { return g[place][len(n.args)] }):
-			found = fmt.Sprintf("%s has %d parameters, line %d:\n%s", place, len(n.args)-1, n.line, around(o.state.Conf, n.line))
+			found = fmt.Sprintf("%s has %d parameters, line %d:\n%s", place, len(n.args)-1, n.line, around(o.state.Conf.Bytes(), n.line))
 		}
 	})
 	if found != "" {

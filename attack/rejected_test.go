@@ -61,7 +61,7 @@ func (j judge) rejects(t testing.TB, c *population) error {
 	}
 	j.install(t, o)
 	err = j.Test(t.Context(), j.input.Options.Path("/etc/nginx/nginx.conf"))
-	if _, unread := tree(o.state.Conf); err == nil && unread != nil {
+	if _, unread := tree(o.state.Conf.Bytes()); err == nil && unread != nil {
 		t.Errorf("our parser rejects a configuration that nginx accepts: %v", unread)
 	}
 	return err
@@ -70,7 +70,7 @@ func (j judge) rejects(t testing.TB, c *population) error {
 func (j judge) install(t testing.TB, o outcome) {
 	t.Helper()
 	files := maps.Clone(o.state.Files)
-	files[j.input.Options.Path("/etc/nginx/nginx.conf")] = o.state.Conf
+	files[j.input.Options.Path("/etc/nginx/nginx.conf")] = o.state.Conf.Bytes()
 	files[j.input.Options.Path("/etc/nginx/lua/cfg.json")] = o.state.LuaConfig
 	for file, text := range files {
 		if err := os.WriteFile(file, text, 0o644); err != nil {
