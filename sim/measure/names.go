@@ -59,7 +59,14 @@ func instead(above, wrong string, names []string) string {
 
 // typeOf returns the type of a measurement, nil if it does not exist.
 func typeOf(path string) reflect.Type {
-	t := reflect.TypeFor[Subject]()
+	if path == "" {
+		return reflect.TypeFor[Subject]()
+	}
+	return typeIn(reflect.TypeFor[Subject](), path)
+}
+
+// typeIn returns the type of a field of t by its path, nil if it does not exist.
+func typeIn(t reflect.Type, path string) reflect.Type {
 	for step := range strings.SplitSeq(path, ".") {
 		if step == "" {
 			continue

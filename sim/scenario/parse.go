@@ -42,6 +42,11 @@ func Load(path string, known Known) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
+	return LoadAs(path, data, known)
+}
+
+// LoadAs is Load for a text in the place of the file at path.
+func LoadAs(path string, data []byte, known Known) (*Scenario, error) {
 	s, err := Parse(path, data, known)
 	if err != nil {
 		return nil, err
