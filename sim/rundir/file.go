@@ -27,8 +27,8 @@ func Copy(from, to string) error {
 	return errors.Join(err, target.Close())
 }
 
-// writeFile writes a file whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
+// WriteFile writes a file whole or not at all.
+func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (d Dir) Measure(s *scenario.Scenario) (Measured, error) {
 		return Measured{}, err
 	}
 	for _, r := range reports {
-		if err := writeFile(d.File(r.name), func(w io.Writer) error { return r.write(w, m) }); err != nil {
+		if err := WriteFile(d.File(r.name), func(w io.Writer) error { return r.write(w, m) }); err != nil {
 			return Measured{}, err
 		}
 	}

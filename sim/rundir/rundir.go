@@ -46,14 +46,8 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	if _, err := os.Stat(d.File(Events)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", path)
 	}
-	kept := *s
-	if cluster := s.Population.Cluster; cluster != "" && !filepath.IsLocal(cluster) {
-		kept.Population.Cluster, rewritten = filepath.Base(cluster), true
-	}
-	text, err := readfile.Read(s.File, scenario.Largest)
-	if rewritten || s.Located {
-		text, err = kept.Marshal()
-	}
+	kept := keptOf(s)
+	text, err := Text(s, rewritten)
 	if err != nil {
 		return "", err
 	}
@@ -70,6 +64,24 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 		return d, copyCluster(s.ClusterFile(), d.File(name))
 	}
 	return d, nil
+}
+
+// Text returns the scenario as the folder of its run keeps it; see Create.
+func Text(s *scenario.Scenario, rewritten bool) ([]byte, error) {
+	kept := keptOf(s)
+	if rewritten || s.Located || kept.Population.Cluster != s.Population.Cluster {
+		return kept.Marshal()
+	}
+	return readfile.Read(s.File, scenario.Largest)
+}
+
+// keptOf returns the scenario with a path of its cluster's file that is within the folder.
+func keptOf(s *scenario.Scenario) *scenario.Scenario {
+	kept := *s
+	if cluster := s.Population.Cluster; cluster != "" && !filepath.IsLocal(cluster) {
+		kept.Population.Cluster = filepath.Base(cluster)
+	}
+	return &kept
 }
 
 // copyCluster copies the file of a cluster as an import writes it: without private keys and passwords,

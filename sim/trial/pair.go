@@ -42,7 +42,7 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 		side, number := p.Sides[turn], fmt.Sprintf("%02d", run)
 		dir := filepath.Join(p.Folder(side), number)
 		fmt.Fprintf(p.Say, "run %d of %d: %s\n", i+1, 2*p.Runs, side.Name)
-		outcome, err := untilValid(dir, filepath.Join(p.Out, "void", side.Name+"-"+number), p.Say, func() (judge.Outcome, error) {
+		outcome, err := UntilValid(dir, filepath.Join(p.Out, "void", side.Name+"-"+number), p.Say, func() (judge.Outcome, error) {
 			return p.runOne(ctx, side, dir)
 		})
 		switch {
@@ -81,9 +81,9 @@ func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome,
 // machine was busy does not cost all other runs.
 const tries = 3
 
-// untilValid makes a run in dir until it is not void. Void runs are moved to the folders
+// UntilValid makes a run in dir until it is not void, three times at most. Void runs are moved to the folders
 // aside-1, aside-2 …, where no comparison reads them.
-func untilValid(dir, aside string, say io.Writer, run func() (judge.Outcome, error)) (judge.Outcome, error) {
+func UntilValid(dir, aside string, say io.Writer, run func() (judge.Outcome, error)) (judge.Outcome, error) {
 	for try := 1; ; try++ {
 		outcome, err := run()
 		if err != nil || outcome != judge.Void {

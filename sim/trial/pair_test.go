@@ -54,7 +54,7 @@ func TestVoidRunIsRepeated(t *testing.T) {
 			dir := filepath.Join(out, "head", "01")
 			run, made := void(t, dir, test.voids, test.err)
 			var stderr strings.Builder
-			got, err := untilValid(dir, filepath.Join(out, "void", "head-01"), &stderr, run)
+			got, err := UntilValid(dir, filepath.Join(out, "void", "head-01"), &stderr, run)
 			if got != test.want || !errors.Is(err, test.err) || *made != test.made {
 				t.Errorf("%s, %v after %d runs, want %s after %d", got, err, *made, test.want, test.made)
 			}

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/sweep"
+)
+
+// plot is a figure against a factor, as the page's script draws it.
+type plot struct {
+	Name   string       `json:"name"` // of the figure
+	Kind   measure.Kind `json:"kind"`
+	Factor string       `json:"factor"` // on the x axis
+	Labels []string     `json:"labels"` // the values of the factor
+	At     []float64    `json:"at"`     // their places on the x axis, ascending
+	Log    bool         `json:"log"`    // the y axis is logarithmic
+	Lines  []line       `json:"lines"`
+	Doc    string       `json:"-"`
+	LogX   bool         `json:"-"` // the x axis is logarithmic
+}
+
+// line is a line of a plot, with a value for each label; nil where there is none.
+type line struct {
+	Name   string     `json:"name"`
+	Values []*float64 `json:"values"`
+}
+
+// manyTimes is the ratio of the largest value to the smallest beyond which an axis is logarithmic.
+const manyTimes = 10
+
+// plots returns the plots of a document: of each figure that has values, against the first factor with
+// a line per value of the second. If one factor varies at a time, against each factor.
+func plots(d sweep.Document) []plot {
+	var all []plot
+	factors := d.Design.Compared()
+	for _, f := range d.Figures {
+		for i, x := range factors {
+			if i > 0 && !d.Design.OneAtATime {
+				break
+			}
+			var lines sweep.Factor
+			rows := d.Rows
+			if d.Design.OneAtATime {
+				rows = slices.DeleteFunc(slices.Clone(rows), func(r sweep.Row) bool {
+					return len(r.Combination.Settings) > 0 && r.Combination.Settings[0].Path != x.Path
+				})
+			} else if len(factors) > 1 {
+				lines = factors[1]
+			}
+			if made := plotOf(f, x, lines, rows, d.Subjects()); len(made.Lines) > 0 {
+				all = append(all, made)
+			}
+		}
+	}
+	return all
+}
+
+// plotOf returns the plot of a figure against the factor x, with a line per subject and value of by. A
+// by without values is none.
+func plotOf(f sweep.Figure, x, by sweep.Factor, rows []sweep.Row, subjects []string) plot {
+	made := plot{Name: f.Name, Kind: f.Kind, Factor: x.Short(), Doc: f.Doc}
+	var values []string
+	values, made.At, made.LogX = places(x.Values)
+	for _, value := range values {
+		made.Labels = append(made.Labels, valueName(value))
+	}
+	each := by.Values
+	if len(each) == 0 {
+		each = []string{""}
+	}
+	var seen []float64
+	for _, subject := range subjects {
+		for _, second := range each {
+			one := line{Name: lineName(subject, by, second, len(subjects) > 1)}
+			for _, first := range values {
+				value := meanOf(rows, func(r sweep.Row) bool {
+					return r.Subject == subject && r.Combination.ValueOf(x) == first && (len(by.Values) == 0 || r.Combination.ValueOf(by) == second)
+				}, f.Name)
+				if one.Values = append(one.Values, value); value != nil {
+					seen = append(seen, *value)
+				}
+			}
+			if slices.ContainsFunc(one.Values, func(v *float64) bool { return v != nil }) {
+				made.Lines = append(made.Lines, one)
+			}
+		}
+	}
+	made.Log = spans(seen)
+	return made
+}
+
+func lineName(subject string, by sweep.Factor, value string, several bool) string {
+	var parts []string
+	if several {
+		parts = append(parts, subject)
+	}
+	if len(by.Values) > 0 {
+		parts = append(parts, by.Short()+"="+valueName(value))
+	}
+	if len(parts) == 0 {
+		return subject
+	}
+	return strings.Join(parts, ", ")
+}
+
+// meanOf returns the mean of a figure over some rows; nil if there is none.
+func meanOf(rows []sweep.Row, of func(sweep.Row) bool, figure string) *float64 {
+	sum, n := 0.0, 0
+	for _, r := range rows {
+		if value, ok := r.Values[figure]; ok && of(r) {
+			sum, n = sum+value, n+1
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return new(sum / float64(n))
+}
+
+// spans reports whether all values are positive and the largest is many times the smallest.
+func spans(values []float64) bool {
+	return len(values) > 0 && slices.Min(values) > 0 && slices.Max(values)/slices.Min(values) > manyTimes
+}
+
+// places returns the values of a factor in the order of an axis, with their places: the numbers, or
+// their logarithms if they span much. Values that are no numbers have even distances, in their order.
+func places(values []string) (sorted []string, at []float64, logarithmic bool) {
+	numbers := map[string]float64{}
+	for _, value := range values {
+		number, ok := numberOf(value)
+		if !ok {
+			for i := range values {
+				at = append(at, float64(i))
+			}
+			return values, at, false
+		}
+		numbers[value] = number
+	}
+	sorted = slices.SortedFunc(slices.Values(values), func(a, b string) int {
+		if numbers[a] < numbers[b] {
+			return -1
+		}
+		return 1
+	})
+	for _, value := range sorted {
+		at = append(at, numbers[value])
+	}
+	if logarithmic = spans(at); logarithmic {
+		for i := range at {
+			at[i] = math.Log10(at[i])
+		}
+	}
+	return sorted, at, logarithmic
+}
+
+// numberOf returns a value of a scenario as a number: a duration in seconds, a rate per second, or a
+// quantity.
+func numberOf(value string) (float64, bool) {
+	if d, err := time.ParseDuration(value); err == nil {
+		return d.Seconds(), true
+	}
+	if n, err := strconv.ParseFloat(value, 64); err == nil {
+		return n, !math.IsInf(n, 0) && !math.IsNaN(n)
+	}
+	if number, per, ok := strings.Cut(value, "/"); ok {
+		seconds, known := map[string]float64{"s": 1, "m": 60, "h": 3600}[per]
+		n, err := strconv.ParseFloat(number, 64)
+		return n / seconds, known && err == nil
+	}
+	if q, err := resource.ParseQuantity(value); err == nil {
+		return q.AsApproximateFloat64(), true
+	}
+	return 0, false
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"windtunnel.dev/internal/markdown"
+	runreport "windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/sweep"
+)
+
+// Table writes the sweep for a terminal.
+func Table(w io.Writer, d sweep.Document) error {
+	parts := []string{runreport.PlainLine(headline(d)), terminal(header(d), rowsOf(d), true)}
+	if rows := effectRows(d); len(rows) > 0 {
+		parts = append(parts, "Main effects", terminal(effectHeader, rows, false))
+	}
+	if rows := interactionRows(d); len(rows) > 0 {
+		parts = append(parts, "Interactions", terminal(interactionHeader, rows, false))
+	}
+	if all := notes(d); len(all) > 0 {
+		parts = append(parts, runreport.PlainText(strings.Join(all, "\n")))
+	}
+	return write(w, parts)
+}
+
+func rowsOf(d sweep.Document) [][]string {
+	var all [][]string
+	for _, r := range d.Rows {
+		all = append(all, row(d, r))
+	}
+	return all
+}
+
+// terminal renders a table for a terminal. Names of figures take several lines, to save columns.
+func terminal(header []string, rows [][]string, numbers bool) string {
+	t := runreport.NewTable()
+	var head table.Row
+	var columns []table.ColumnConfig
+	for i, name := range header {
+		name = runreport.PlainLine(name)
+		if numbers {
+			name = strings.NewReplacer(".", ".\n", "/", "/\n").Replace(name)
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+		head = append(head, name)
+	}
+	t.AppendHeader(head)
+	t.SetColumnConfigs(columns)
+	for _, row := range rows {
+		t.AppendRow(cells(row, runreport.PlainLine))
+	}
+	return t.Render()
+}
+
+func cells(row []string, escape func(string) string) table.Row {
+	var made table.Row
+	for _, cell := range row {
+		made = append(made, escape(cell))
+	}
+	return made
+}
+
+// Markdown writes the sweep for a pull request.
+func Markdown(w io.Writer, d sweep.Document) error {
+	parts := []string{"### Sweep of " + markdown.Text(d.Scenario)}
+	if d.Summary != "" {
+		parts = append(parts, markdown.Text(d.Summary))
+	}
+	parts = append(parts, markdown.Text(headline(d))+".", inMarkdown(header(d), rowsOf(d)))
+	if rows := effectRows(d); len(rows) > 0 {
+		parts = append(parts, "#### Main effects", inMarkdown(effectHeader, rows))
+	}
+	if rows := interactionRows(d); len(rows) > 0 {
+		parts = append(parts, "#### Interactions", inMarkdown(interactionHeader, rows))
+	}
+	for _, note := range notes(d) {
+		parts = append(parts, markdown.Text(note))
+	}
+	return write(w, parts)
+}
+
+func inMarkdown(header []string, rows [][]string) string {
+	t := table.NewWriter()
+	t.AppendHeader(cells(header, markdown.Text))
+	for _, row := range rows {
+		t.AppendRow(cells(row, markdown.Text))
+	}
+	return t.RenderMarkdown()
+}
+
+func write(w io.Writer, parts []string) error {
+	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
+		return fmt.Errorf("writing the sweep: %w", err)
+	}
+	return nil
+}

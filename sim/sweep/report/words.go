@@ -1,0 +1,205 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/measure"
+	runreport "windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/sweep"
+)
+
+// none is shown in place of a figure without a value.
+const none = "–"
+
+// ownValue names a value that the scenario's file does not have.
+const ownValue = "default"
+
+// valueName returns a value of a factor for readers.
+func valueName(value string) string {
+	if value == "" {
+		return ownValue
+	}
+	return value
+}
+
+// header returns the names of the columns: number, factors, subject if there are several, runs, figures.
+func header(d sweep.Document) []string {
+	all := []string{"#"}
+	for _, f := range d.Design.Factors {
+		all = append(all, f.Short())
+	}
+	if len(d.Subjects()) > 1 {
+		all = append(all, "subject")
+	}
+	all = append(all, "valid runs")
+	for _, f := range d.Figures {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// row returns the cells of a row, in the order of header.
+func row(d sweep.Document, r sweep.Row) []string {
+	all := []string{fmt.Sprint(r.Combination.Number)}
+	for _, f := range d.Design.Factors {
+		all = append(all, valueName(r.Combination.ValueOf(f)))
+	}
+	if len(d.Subjects()) > 1 {
+		all = append(all, r.Subject)
+	}
+	runs := fmt.Sprint(r.Runs)
+	if r.Void > 0 {
+		runs = fmt.Sprintf("%d (%d void)", r.Runs, r.Void)
+	}
+	all = append(all, runs)
+	for _, f := range d.Figures {
+		all = append(all, cell(f.Kind, r, f.Name))
+	}
+	return all
+}
+
+func cell(kind measure.Kind, r sweep.Row, figure string) string {
+	value, ok := r.Values[figure]
+	if !ok {
+		return none
+	}
+	return runreport.Value(kind, value)
+}
+
+// effectHeader and interactionHeader are the columns of effects and interactions.
+var (
+	effectHeader      = []string{"figure", "factor", "from", "to", "mean at from", "difference", "95 % interval"}
+	interactionHeader = []string{"figure", "factors", "difference", "95 % interval"}
+)
+
+// effectRows returns the main effects that chance does not explain, or whose scatter is unknown. There
+// are none for a single factor: the table shows them.
+func effectRows(d sweep.Document) [][]string {
+	var all [][]string
+	for _, e := range d.Effects {
+		if len(d.Design.Factors) < 2 || e.Known && !e.Matters() {
+			continue
+		}
+		kind := kindOf(d, e.Figure)
+		all = append(all, []string{
+			figureOf(d, e.Subject, e.Figure), sweep.Factor{Path: e.Path}.Short(), valueName(e.From), valueName(e.To),
+			runreport.Value(kind, e.Base), signed(kind, e.Mean), interval(kind, e.Difference),
+		})
+	}
+	return all
+}
+
+// interactionRows returns the interactions.
+func interactionRows(d sweep.Document) [][]string {
+	var all [][]string
+	for _, i := range d.Interactions {
+		kind := kindOf(d, i.Figure)
+		factors := sweep.Factor{Path: i.Paths[0]}.Short() + " × " + sweep.Factor{Path: i.Paths[1]}.Short()
+		all = append(all, []string{figureOf(d, i.Subject, i.Figure), factors, signed(kind, i.Mean), interval(kind, i.Difference)})
+	}
+	return all
+}
+
+func figureOf(d sweep.Document, subject, figure string) string {
+	if len(d.Subjects()) > 1 {
+		return figure + " of " + subject
+	}
+	return figure
+}
+
+func kindOf(d sweep.Document, figure string) measure.Kind {
+	for _, f := range d.Figures {
+		if f.Name == figure {
+			return f.Kind
+		}
+	}
+	return measure.Number
+}
+
+// signed formats a difference with its sign.
+func signed(kind measure.Kind, value float64) string {
+	if value < 0 {
+		return "-" + runreport.Value(kind, -value)
+	}
+	return "+" + runreport.Value(kind, value)
+}
+
+func interval(kind measure.Kind, d sweep.Difference) string {
+	if !d.Known {
+		return "unknown"
+	}
+	return signed(kind, d.Low) + " … " + signed(kind, d.High)
+}
+
+// headline says in a line what was run.
+func headline(d sweep.Document) string {
+	var factors []string
+	combinations := 1
+	for _, f := range d.Design.Factors {
+		factors = append(factors, fmt.Sprintf("%s (%s)", f.Path, strings.Join(f.Values, ", ")))
+		combinations *= len(f.Values)
+	}
+	how := "in all combinations"
+	switch {
+	case len(factors) == 1:
+		how = "alone"
+	case d.Design.OneAtATime:
+		how = "one at a time"
+	}
+	return fmt.Sprintf("%s, with %s varied %s, %s each, seed %d, driver %s",
+		d.Scenario, strings.Join(factors, " and "), how, plural.Of(d.Design.Rounds, "run"), d.Design.Seed, d.Driver)
+}
+
+// notes say how to read the tables, and what is missing.
+func notes(d sweep.Document) []string {
+	var all []string
+	if d.Interrupted {
+		all = append(all, fmt.Sprintf("The sweep is not finished: it has %s. Continue it with --resume.", plural.Of(len(d.Runs), "run")))
+	}
+	void := 0
+	for _, r := range d.Rows {
+		void += r.Void
+	}
+	if void > 0 {
+		all = append(all, plural.Of(void, "run")+" of a subject stayed void: the machine was too busy to measure. Their values are left out; --resume makes them again.")
+	}
+	for _, run := range d.Runs {
+		if run.Note != "" && run.Outcome != "passed" {
+			all = append(all, fmt.Sprintf("%s: %s: %s.", run.Dir, run.Outcome, strings.TrimSuffix(run.Note, ".")))
+		}
+	}
+	if d.Design.Rounds > 1 {
+		all = append(all, "A value is the mean of the valid runs.")
+	}
+	if len(d.Design.Factors) < 2 {
+		return all
+	}
+	return append(all, effectNotes(d)...)
+}
+
+func effectNotes(d sweep.Document) []string {
+	var all []string
+	chance := 0
+	for _, e := range d.Effects {
+		if e.Known && !e.Matters() {
+			chance++
+		}
+	}
+	if chance > 0 {
+		all = append(all, fmt.Sprintf("Not listed: %s whose interval contains zero.", plural.Of(chance, "main effect")))
+	}
+	all = append(all, "A main effect is the mean difference from the first value of the factor, over the combinations of the others. Each interval holds by itself: of many, one in twenty misses.")
+	switch {
+	case d.Design.OneAtATime:
+		all = append(all, "Factors that vary one at a time show no interactions.")
+	case d.Design.Rounds == 1 && len(d.Design.Factors) == 2:
+		all = append(all, "The intervals come from the scatter between combinations. With one run each, two factors show no interactions: use --rounds 2 or more.")
+	case len(d.Interactions) == 0:
+		all = append(all, "No interaction has an interval without zero.")
+	default:
+		all = append(all, "An interaction is the effect of the first factor's last value at the last value of the second factor, less that at its first value.")
+	}
+	return all
+}
