@@ -37,6 +37,7 @@ type sweepOptions struct {
 	subjects   []string
 	length     time.Duration
 	driver     driverFlags
+	progress   progressFlags
 	format     format
 }
 
@@ -76,6 +77,7 @@ scenario needs; 130 interrupted.`,
 	o.driver.add(command)
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
+	o.progress.add(flags)
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -104,7 +106,7 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	}
 	doc, outcome, err := sweeprun.Sweep{
 		Design: design, Planned: planned, Figures: figures, Driver: d,
-		Out: o.out, Resume: o.resume, Say: stderr, Watch: showProgress(stderr),
+		Out: o.out, Resume: o.resume, Say: stderr, Watch: o.progress.show(stderr),
 	}.Do(ctx)
 	if outcome == judge.NotRun && len(doc.Runs) == 0 {
 		return err
@@ -179,7 +181,7 @@ func checkPlanned(d driver.Driver, planned []sweep.Planned, seed uint64, stderr 
 			return exitWith(judge.Skipped)
 		}
 		if err == nil {
-			err = run.Check(p.Scenario, seed)
+			err = run.Check(p.Scenario, seed, d)
 		}
 		if err != nil {
 			return fmt.Errorf("combination %d of %d (%s): %w", p.Number, len(planned), p, err)
