@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +83,9 @@ func Value(kind measure.Kind, value float64) string {
 	case measure.Bytes:
 		return Bytes(value)
 	case measure.Count:
-		return count(int(value))
+		if value == math.Trunc(value) { // a mean of counts may not be whole
+			return count(int(value))
+		}
 	}
 	return digits(value)
 }
