@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict studies
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -28,6 +28,9 @@ results: setup build ## run the demo (or SCENARIO on DRIVER) and save its result
 
 subjects: setup build ## run five scenarios with all controllers that run here, results in docs/results/subjects
 	hack/subjects
+
+studies: setup build ## run the studies, results in docs/results/studies
+	hack/studies reload-cost
 
 migrate: setup build ## compare Traefik with ingress-nginx for examples/migrate/shop.yaml, results in docs/results/migrate
 	hack/migrate

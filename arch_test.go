@@ -118,6 +118,8 @@ var rules = []struct {
 	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
 	{"sim/watch", []string{"os/exec", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/trial"}, "those who watch a run get its events, and act on nothing"},
 	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
+	{"sim/sweep", []string{"net", "net/http", "controller/", "sim/driver/local", "sim/driver/container", "sim/driver/kind"}, "a sweep gets its driver, and its runs are trials"},
+	{"sim/sweep/report", []string{"os", "sim/sweep/run", "sim/run", "sim/driver", "sim/trial", "sim/kubeapi"}, "a report shows what the document has"},
 	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
 	{"sim/driver/installed", []string{"sim/behave/run", "sim/kubeapi/", "sim/probe/", "os/exec"}, "it starts no processes, and knows cases only to say which cannot run"},
 	{"sim/predict", []string{"net", "net/http", "os/exec", "controller", "sim/run", "sim/trial", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi"}, "a prediction depends on the question and the parameters alone, and these on logs of runs"},
@@ -170,6 +172,8 @@ var noClock = []string{
 	"sim/compare",
 	"sim/history/trend",
 	"internal/changepoint",
+	"sim/sweep",
+	"sim/sweep/report",
 }
 
 // exceptions are packages below a layer to which its rules do not apply.
