@@ -1,8 +1,11 @@
 package backend
 
 import (
+	"bytes"
 	"fmt"
-	"net/http"
+	"io"
+	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"strconv"
@@ -87,25 +90,38 @@ func startMany(t testing.TB, f *Loopback, n int) []Pod {
 // askMany asks each pod over a connection of its own. Each must answer with its name.
 func askMany(t testing.TB, pods []Pod) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var asks errgroup.Group
 	asks.SetLimit(16)
 	for i, p := range pods {
 		asks.Go(func() error {
-			response, err := client.Get("http://" + p.Addr().String())
-			if err != nil {
-				return err
+			identity, err := askOnce(p.Addr())
+			if err == nil && (identity.Pod != name(i) || identity.State != Ready) {
+				err = fmt.Errorf("pod %s answered as %+v", name(i), identity)
 			}
-			defer response.Body.Close()
-			if got := IdentityOf(response.Header); got.Pod != name(i) || got.State != Ready {
-				return fmt.Errorf("pod %s answered as %+v", name(i), got)
-			}
-			return nil
+			return err
 		})
 	}
 	if err := asks.Wait(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// askOnce sends a request over a new connection. It costs a fraction of what net/http's client does.
+func askOnce(to netip.AddrPort) (Identity, error) {
+	conn, err := net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(to))
+	if err != nil {
+		return Identity{}, err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+		return Identity{}, err
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		return Identity{}, err
+	}
+	_, body, _ := bytes.Cut(answer, []byte("\r\n\r\n"))
+	return ParseIdentity(body)
 }
 
 // needFiles skips the test if the limit of open files is too low. The Go runtime raises the soft
