@@ -95,8 +95,8 @@ var harmless = []edit{
 	{"location.tmpl", "{{ if not $location.Logs.Access }}\naccess_log off;\n{{- end }}", "{{ if $location.Logs.Access }}{{ else }}access_log off;{{ end }}"},
 	{"server.tmpl", "## start server {{ $server.Hostname }}\n", ""},
 	{"server.tmpl", "return 302 {{ quote (print", "return   302\n{{ quote (print"},
-	{"nginx.tmpl", "worker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};\nworker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};", "worker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};\nworker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};"},
-	{"nginx.tmpl", "{{ template \"default.tmpl\" . }}\n{{ template \"status.tmpl\" . }}", "{{ template \"status.tmpl\" . }}\n{{ template \"default.tmpl\" . }}"},
+	{"top.tmpl", "worker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};\nworker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};", "worker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};\nworker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};"},
+	{"bottom.tmpl", "{{ template \"default.tmpl\" . }}\n{{ template \"status.tmpl\" . }}", "{{ template \"status.tmpl\" . }}\n{{ template \"default.tmpl\" . }}"},
 	{"auth.tmpl", "{{- if $auth.SigninURL }}", "{{- $signin := $auth.SigninURL }}{{ if $signin }}"},
 }
 
