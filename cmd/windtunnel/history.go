@@ -138,6 +138,7 @@ func (o addOptions) measured(ctx context.Context) (gitrepo.Commit, error) {
 // trendOptions contains the flags of history report and history check.
 type trendOptions struct {
 	compare    compareOptions
+	commits    int
 	recent     int
 	repository string
 	url        string
@@ -146,6 +147,7 @@ type trendOptions struct {
 
 func (o *trendOptions) add(command *cobra.Command) {
 	flags := command.Flags()
+	flags.IntVar(&o.commits, "commits", 200, "number of newest commits that are searched for steps and shown; 0: all, which may take minutes")
 	flags.IntVar(&o.recent, "recent", 20, "number of newest commits whose steps are checked; 0: all")
 	addRepository(command, &o.repository)
 	flags.StringVar(&o.url, "url", "", "page of the repository, for links to commits (default: that of the remote origin)")
@@ -156,8 +158,10 @@ func (o *trendOptions) add(command *cobra.Command) {
 // document reads a history and finds its steps.
 func (o *trendOptions) document(ctx context.Context, path string) (historyreport.Document, error) {
 	var none historyreport.Document
-	if o.recent < 0 {
-		return none, fmt.Errorf("--recent=%d: want 0 or more", o.recent)
+	for name, n := range map[string]int{"commits": o.commits, "recent": o.recent} {
+		if n < 0 {
+			return none, fmt.Errorf("--%s=%d: want 0 or more", name, n)
+		}
 	}
 	options, err := o.compare.options(&scenario.Scenario{})
 	if err != nil {
@@ -179,7 +183,7 @@ func (o *trendOptions) document(ctx context.Context, path string) (historyreport
 	if err != nil {
 		return none, err
 	}
-	found, err := trend.Of(runs, options)
+	found, err := trend.Of(history.Newest(runs, o.commits), options)
 	if err != nil {
 		return none, err
 	}
@@ -278,6 +282,7 @@ var historyOutcomes = map[historyreport.Outcome]judge.Outcome{
 
 func historyCheckCommand() *cobra.Command {
 	var o trendOptions
+	var site string
 	command := &cobra.Command{
 		Use:   "check HISTORY",
 		Short: "Decide whether the newest runs of a history have become worse",
@@ -286,7 +291,7 @@ func historyCheckCommand() *cobra.Command {
 The check fails if a step for the worse at one of the newest commits (--recent) still
 lasts and nobody has explained it. The file windtunnel.yaml of the present folder
 explains steps that are wanted (docs/history.md). A step at which the machine changed
-is not a step for the worse.
+is not a step for the worse. With --site, it writes the site of history report as well.
 Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be used;
 3 there is no result, because too few commits are measured.`,
 		Args: cobra.ExactArgs(1),
@@ -295,6 +300,11 @@ Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be u
 			if err != nil {
 				return err
 			}
+			if site != "" {
+				if err := writeSite(site, history.Store(args[0]), d); err != nil {
+					return err
+				}
+			}
 			if err := historyFormats[o.compare.format.chosen](cmd.OutOrStdout(), d); err != nil {
 				return err
 			}
@@ -302,6 +312,7 @@ Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be u
 		},
 	}
 	o.add(command)
+	command.Flags().StringVar(&site, "site", "", "folder for the site; none is written by default")
 	o.compare.format.add(command, markdownFormat)
 	return command
 }

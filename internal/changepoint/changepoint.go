@@ -30,9 +30,10 @@ const MinSize = 3
 
 const (
 	defaultAlpha = 0.05
-	// perAlpha is the number of permutations times alpha. The test has the level alpha with any whole
-	// number; more of them are slower and find little more.
-	perAlpha = 3
+	// perAlpha is the number of permutations, with the series itself, times alpha. The test has the level
+	// alpha with any whole number. More of them are slower, and find hardly more: p of a change that
+	// matters is much smaller than alpha.
+	perAlpha = 1
 )
 
 // Find returns the changes of a series, sorted. There are none in a series with fewer than 2 MinSize

@@ -73,3 +73,18 @@ func sortRuns(runs []Run) {
 			cmp.Compare(a.Folder, b.Folder))
 	})
 }
+
+// Newest returns the runs of the newest n commits; all runs if n is 0. They are sorted, as Store.Runs
+// returns them.
+func Newest(runs []Run, n int) []Run {
+	commits := 0
+	for i := len(runs) - 1; i >= 0; i-- {
+		if i == len(runs)-1 || runs[i].Commit.Hash != runs[i+1].Commit.Hash {
+			commits++
+		}
+		if commits > n && n > 0 {
+			return runs[i+1:]
+		}
+	}
+	return runs
+}

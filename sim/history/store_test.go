@@ -150,6 +150,21 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestNewest(t *testing.T) {
+	var all []history.Run
+	for _, hash := range "aabbbc" {
+		all = append(all, history.Run{Entry: history.Entry{Commit: commit(string(hash), 0)}})
+	}
+	for n, want := range []int{6, 1, 4, 6, 6} {
+		if got := len(history.Newest(all, n)); got != want {
+			t.Errorf("the newest %d commits have %d runs, want %d", n, got, want)
+		}
+	}
+	if got := history.Newest(nil, 3); len(got) != 0 {
+		t.Errorf("no runs: %v", got)
+	}
+}
+
 func TestNotKept(t *testing.T) {
 	store := history.Store(t.TempDir())
 	run := makeRun(t, result(), storm)

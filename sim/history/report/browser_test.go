@@ -84,6 +84,8 @@ func testFilters(t *testing.T, browser context.Context, path string) {
 		{`f.figure.value = ""; f.steps.checked = true`, "reloads cpu.nginx memory.peakRSS"},
 		{`f.setup.value = "B"`, "reloads"},
 		{`f.subject.value = "dynamic"; f.scenario.value = "storm"`, "reloads"},
+		{`f.subject.value = "reload"`, ""},
+		{`f.steps.checked = false`, "reloads"},
 		{`f.figure.value = "nothing"`, ""},
 	} {
 		set(test.script)

@@ -22,7 +22,7 @@ import (
 
 // storm is a history of 40 commits: at commit 12 the kernel changes with the memory, at 20 nginx's CPU
 // time falls, from 28 on it creeps up, and at the newest commit there are reloads. The last
-// commits are measured on two machines, and some reports are kept.
+// commits are measured on two machines and with another subject, and some reports are kept.
 func storm(t *testing.T, o report.Options) report.Document {
 	t.Helper()
 	m := historytest.Machine{Random: rand.New(rand.NewPCG(1, 1)), Spread: 0.03, Events: 0.5}
@@ -45,6 +45,9 @@ func storm(t *testing.T, o report.Options) report.Document {
 		}
 		if i%10 == 9 {
 			runs[i].Report = "report.html"
+		}
+		if i >= 37 {
+			runs[i].Figures["reload"] = map[string]float64{"reloads": 30}
 		}
 		runs[i].Commit.Subject = "make | <i>it</i> faster"
 	}
@@ -180,6 +183,10 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	// A subject without a figure has an empty cell.
+	if !strings.Contains(page, `data-subject="reload" data-setup="A"></td>`) {
+		t.Error("the page has no empty cell")
 	}
 	// A page that many open on a phone.
 	if len(page) > 300<<10 {

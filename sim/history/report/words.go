@@ -81,13 +81,10 @@ func differences(all []trend.Difference) string {
 
 // doubt says how likely the step is chance; the number of permutations limits how small p can get.
 func (s Step) doubt() string {
-	switch {
-	case s.P == 0:
+	if s.P == 0 {
 		return "every run"
-	case s.P < 0.001:
-		return "p < 0.001"
 	}
-	return fmt.Sprintf("p ≤ %.3f", s.P)
+	return fmt.Sprintf("p ≤ %.2g", s.P)
 }
 
 // shortHash abbreviates a hash.

@@ -86,3 +86,23 @@ func TestRegressions(t *testing.T) {
 		})
 	}
 }
+
+// A history of 200 commits with six subjects, of which each has a step.
+func BenchmarkOf(b *testing.B) {
+	m := historytest.Machine{Random: rand.New(rand.NewPCG(4, 4)), Spread: 0.05, Events: 3}
+	runs := m.History(200, nil)
+	for i := range runs {
+		for _, subject := range []string{"b", "c", "d", "e", "f"} {
+			runs[i].Figures[subject] = m.History(1, func(_ int, figures map[string]float64) {
+				if i >= 150 {
+					figures["cpu.nginx"] *= 1.3
+				}
+			})[0].Figures["dynamic"]
+		}
+	}
+	for b.Loop() {
+		if _, err := trend.Of(runs, compare.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
