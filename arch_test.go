@@ -170,6 +170,7 @@ var noClock = []string{
 	"sim/expect",
 	"sim/judge",
 	"sim/compare",
+	"sim/history/report",
 	"sim/history/trend",
 	"internal/changepoint",
 	"sim/sweep",
