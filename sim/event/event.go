@@ -39,6 +39,7 @@ type Event struct {
 
 	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
 	PodSockets    *PodSockets    `json:"podSockets,omitempty"`
+	Logged        *Logged        `json:"logged,omitempty"`
 }
 
 // Run is the first event of a log. It describes the scenario, its inputs and its environment.
@@ -311,6 +312,13 @@ const (
 	SharedSockets SocketMode = "shared"      // all pods share one socket per port
 	OwnSockets    SocketMode = "one-per-pod" // each pod has a socket for each of its ports
 )
+
+// Logged says when the lines of a controller's log were written, in the file that the harness keeps of
+// it. Those after Bytes were written at At, or later: within 100 ms, unless another Logged follows. It is
+// written at most every 100 ms, and only when there is another line.
+type Logged struct {
+	Bytes int64 `json:"bytes"` // in the file before the line that was written at At
+}
 
 // Host is a sample of the machine. Busy is the share of CPU time that was not idle since the
 // previous sample, Stolen the share that a hypervisor took; both are between 0 and 1.

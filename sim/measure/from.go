@@ -42,6 +42,7 @@ var measurements = []func(rounds) measurement{
 	newBins,
 	newLayers,
 	newHeat,
+	newMoments,
 	newTrouble,
 	newNotApplicable,
 	newValidity,

@@ -20,6 +20,10 @@ type Timeline struct {
 	// sampled, they are RSS, which counts shared pages for each process.
 	Proportional bool   `json:"proportional"`
 	Heat         []Heat `json:"heat,omitempty"` // one per lane
+
+	Moments      []Moment `json:"-"` // in which requests failed, in order
+	OtherMoments int      `json:"-"` // of fewer failed requests, which Moments lacks
+	Logged       []Logged `json:"-"` // in the order of At
 }
 
 // Bin summarises the time from At for the width of a bin, or until the end of the round.

@@ -45,6 +45,7 @@ func (d Dir) Measure(s *scenario.Scenario) (Measured, error) {
 	if m.Result, m.Series, err = measure.From(event.Read(file)); err != nil {
 		return Measured{}, err
 	}
+	d.addLogs(m.Series)
 	if m.Checks, err = judge.Checks(s, m.Result); err != nil {
 		return Measured{}, err
 	}

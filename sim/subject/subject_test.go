@@ -2,6 +2,10 @@ package subject_test
 
 import (
 	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,5 +83,46 @@ func TestFollowLog(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The log of events says where in the file lines stand that were written at a time, also after the file
+// was opened again.
+func TestLogFileMarksTimes(t *testing.T) {
+	dir := t.TempDir()
+	var events bytes.Buffer
+	log := event.NewLog(&events, time.Now())
+	const first, second = "one\ntwo\n", "three\n"
+	for _, lines := range []string{first, second} {
+		file, err := subject.OpenLog(dir, log, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(file, lines); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Write(nil); err != nil { // the end of a log that ends with a line
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, subject.LogName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var marked []string
+	for e, err := range event.Read(&events) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		marked = append(marked, string(text[e.Logged.Bytes:]))
+	}
+	if want := []string{first + second, second}; !slices.Equal(marked, want) {
+		t.Errorf("the marks are before %q, want %q", marked, want)
 	}
 }

@@ -107,12 +107,12 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	last.Write(text)
 	return errors.Join(
 		fmt.Errorf("the controller ended with code %d: %s", ended.ExitCode, last.Last()),
-		os.WriteFile(filepath.Join(i.options.Dir, "controller.log"), text, 0o644))
+		os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
 }
 
 // follow starts to follow the container's log and to wait for its end.
 func (i *instance) follow(c *controllerContainer, pod string) error {
-	file, err := os.OpenFile(filepath.Join(i.options.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := subject.OpenLog(i.options.Dir, i.options.Log, i.subject.Name)
 	if err != nil {
 		return err
 	}

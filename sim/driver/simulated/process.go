@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"windtunnel.dev/sim/subject"
 )
@@ -21,7 +19,7 @@ type process struct {
 
 // startProcess starts the controller and follows its log.
 func (i *Instance) startProcess(ctx context.Context) (*process, error) {
-	logFile, err := os.OpenFile(filepath.Join(i.Options.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	logFile, err := subject.OpenLog(i.Options.Dir, i.Options.Log, i.Subject.Name)
 	if err != nil {
 		return nil, err
 	}

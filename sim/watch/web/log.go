@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/subject"
 )
 
 // Bounds of what is read and shown of a log.
@@ -18,9 +19,6 @@ const (
 	mostLines  = 300      // kept
 	longestRow = 1000     // bytes of a line
 )
-
-// logName is the name of a controller's log, in the folder of its subject.
-const logName = "controller.log"
 
 // logFile is the end of a controller's log. It is read only while somebody watches.
 type logFile struct {
@@ -33,8 +31,8 @@ type logFile struct {
 	total int      // lines so far
 }
 
-func newLogFile(dir, subject string) *logFile {
-	return &logFile{path: filepath.Join(dir, subject, logName)}
+func newLogFile(dir, name string) *logFile {
+	return &logFile{path: filepath.Join(dir, name, subject.LogName)}
 }
 
 // since returns the lines after the first n of the log, as far as they are kept, and the number of lines

@@ -9,13 +9,13 @@ import (
 // update is what a browser gets: the status, and what changed since the update before.
 type update struct {
 	Status   watch.Status `json:"status"`
-	Subjects []subject    `json:"subjects"`
+	Subjects []change     `json:"subjects"`
 	Result   *Result      `json:"result,omitempty"` // of a run that is over
 }
 
-// subject is what changed in the timeline of a subject (measure.Update), with its curves and the new
+// change is what changed in the timeline of a subject (measure.Update), with its curves and the new
 // lines of its controller's log.
-type subject struct {
+type change struct {
 	measure.Timeline
 	Changes  *struct{}               `json:"changes,omitempty"` // hides the changes of the timeline
 	Curves   []report.Curve          `json:"curves,omitempty"`  // all of them; empty if they did not change
@@ -40,7 +40,7 @@ func (s *Server) update(seen *seen, last bool) update {
 	var changed []measure.Update
 	u.Status, changed, seen.version = s.options.Run.Since(seen.version)
 	for i, c := range changed {
-		one := subject{Timeline: c.Timeline, Failures: c.Failures}
+		one := change{Timeline: c.Timeline, Failures: c.Failures}
 		if first || c.Served != seen.served[i] {
 			seen.served[i] = c.Served
 			one.Curves = report.Curves(c.Served, c.First, c.Every)
