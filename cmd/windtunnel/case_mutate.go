@@ -102,6 +102,8 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if err != nil {
 		return err
 	}
+	reasonOf := mutate.ReasonsOf(in.Mutants, reasons)
+	unexplainedFirst(in.Mutants, reasonOf)
 	d, err := o.subject.open()
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	document := mutate.Document{
 		Version: version.Of().Commit, Command: o.command(paths), Start: began,
-		Cases: found.Cases, Results: found.Results, Known: found.Known, Reasons: mutate.ReasonsOf(in.Mutants, reasons),
+		Cases: found.Cases, Results: found.Results, Known: found.Known, Reasons: reasonOf,
 	}
 	page := filepath.Join(o.out, mutationsPage)
 	file, err := os.Create(page)
@@ -142,6 +144,19 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return exitWith(judge.Interrupted)
 	}
 	return exitWith(survivorsOutcome(unexplained, o.most))
+}
+
+// unexplainedFirst moves the mutants that have a reason to survive behind the others of their kind. If
+// the time is too short for all mutants, those are tried whose survival counts.
+func unexplainedFirst(mutants []mutate.Mutant, reasons map[string]string) {
+	rank := func(m mutate.Mutant) int {
+		rank := 2 * slices.Index(mutate.Kinds, m.Kind)
+		if reasons[m.Name] != "" {
+			rank++
+		}
+		return rank
+	}
+	slices.SortStableFunc(mutants, func(a, b mutate.Mutant) int { return rank(a) - rank(b) })
 }
 
 // survivorsOutcome judges the share of survivors against the percentage that is allowed. It is void
@@ -209,9 +224,6 @@ func (o caseMutateOptions) hunted(cases []*behave.Case) (hunt.Options, error) {
 	if o.sample > 0 && o.sample < len(in.Mutants) {
 		in.Mutants = in.Mutants[:o.sample]
 	}
-	slices.SortStableFunc(in.Mutants, func(a, b mutate.Mutant) int {
-		return slices.Index(mutate.Kinds, a.Kind) - slices.Index(mutate.Kinds, b.Kind)
-	})
 	if len(in.Mutants) == 0 {
 		return in, errors.New("no such mutant")
 	}
