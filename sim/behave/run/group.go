@@ -22,6 +22,7 @@ type group struct {
 	flags         map[string]string
 	batches       []batch // that wait for an installation
 	installations int     // that run batches of the group now
+	full          bool    // the machine has no room for another installation beside these
 }
 
 // A batch is a list of cases that are applied together, because none of them can affect the answers

@@ -148,3 +148,24 @@ func TestQueueSharesLargeGroups(t *testing.T) {
 		t.Errorf("after a division: %s", got)
 	}
 }
+
+// An installation that does not start beside others is not tried again while they run.
+func TestQueueWaitsIfAGroupIsFull(t *testing.T) {
+	var cases []*behave.Case
+	for i := range 10 { // each in a batch of its own
+		cases = append(cases, parse(t, fmt.Sprint("case", i), "", "same.example"))
+	}
+	q := newQueue(grouped(cases, ordinary))
+	only := q.claim()
+	if q.claim() != only || q.abandon(only) != nil {
+		t.Fatal("the group gets no second installation")
+	}
+	q.release(only)
+	if q.claim() != nil {
+		t.Error("the group gets another installation beside the one that runs")
+	}
+	q.release(only)
+	if q.claim() != only {
+		t.Error("the group gets no installation after the other one has ended")
+	}
+}

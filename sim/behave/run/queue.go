@@ -24,7 +24,7 @@ func (q *queue) claim() *group {
 	defer q.mu.Unlock()
 	var most *group
 	for _, g := range q.groups {
-		if len(g.batches) == 0 || g.installations > 0 && len(g.batches) < worthwhile*(g.installations+1) {
+		if len(g.batches) == 0 || g.installations > 0 && (g.full || len(g.batches) < worthwhile*(g.installations+1)) {
 			continue
 		}
 		if most == nil || g.share() > most.share() {
@@ -65,11 +65,14 @@ func (q *queue) putBack(g *group, batches []batch) {
 	g.batches = slices.Concat(batches, g.batches)
 }
 
-// abandon takes all batches of a group out of the queue, unless another installation runs them.
+// abandon is called if an installation for the group does not start. It takes all batches of the group
+// out of the queue, unless another installation runs them; then the group gets no more installations
+// until those have ended.
 func (q *queue) abandon(g *group) []batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if g.installations > 1 {
+		g.full = true
 		return nil
 	}
 	all := g.batches

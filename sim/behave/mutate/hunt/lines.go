@@ -15,6 +15,9 @@ const (
 	laterTries = 24
 	// together is how many mutants that survived so far are tried at once.
 	together = 48
+	// enough is how many cases must fail under several mutants until it is asked which of them are to
+	// blame. Under some mutants nothing is served, and each case would wait in vain.
+	enough = 30
 	// lotSize is how many mutants are tried at once with cases that each of them has for itself.
 	lotSize = 10
 )

@@ -48,17 +48,15 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 	return group, rest
 }
 
-// tryGroup tries mutants at once, with all cases that reach one of them.
+// tryGroup tries mutants at once, with all cases that reach one of them. The cases that pass under all of
+// them pass under each. When enough others have failed, the mutants that are to blame are taken out, and
+// the cases that have not passed are run again.
 func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
-	all := group
-	names := h.reachingAny(group)
-	for len(group) > 0 && len(names) > 0 && ctx.Err() == nil {
-		v, err := h.try(ctx, group, names)
+	all, left := group, h.reachingAny(group)
+	for len(group) > 0 && len(left) > 0 && ctx.Err() == nil {
+		v, err := h.tryOnce(ctx, group, left, patience, enough)
 		if err != nil || ctx.Err() != nil {
 			return err
-		}
-		if v.outcome == mutate.Survived {
-			break
 		}
 		if v.outcome == mutate.Stillborn { // together only
 			if len(group) == 1 {
@@ -75,10 +73,11 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
 		if group, err = h.blame(ctx, group, v.by); err != nil {
 			return err
 		}
+		left = without(left, v.passed)
 		if len(group) == before {
-			break // the cases fail under several mutants only, or by chance
+			left = without(left, v.by) // they fail under several mutants only, or by chance
 		}
-		names = v.by // other cases pass under all of these mutants
+		h.Log("%d mutants and %d cases are left of a group", len(group), len(left))
 	}
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the time is over; what was found stays
@@ -90,6 +89,11 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
 		}
 	}
 	return nil
+}
+
+// without returns the names that are not among others.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
 // blame finds the mutants of a group that make cases fail, and returns the others.

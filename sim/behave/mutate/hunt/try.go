@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -58,21 +59,29 @@ func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[str
 		flags[flag] = folder
 	}
 	o.Subject.Flags, o.Dir = flags, filepath.Join(dir, "run")
-	if results, err = caserun.Do(ctx, o); err != nil {
-		return results, nil, err
+	results, err = caserun.Do(ctx, o)
+	rejections, unread := rejectionsIn(o.Dir)
+	return results, rejections, errors.Join(err, unread)
+}
+
+// rejectionsIn returns why nginx rejected configurations, according to the logs of the controllers of a
+// run.
+func rejectionsIn(dir string) (rejections []string, err error) {
+	logs, err := filepath.Glob(filepath.Join(dir, "*", "controller.log"))
+	if err != nil {
+		return nil, err
 	}
-	logs, err := filepath.Glob(filepath.Join(o.Dir, "*", "controller.log"))
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, found := range rejection.FindAllSubmatch(text, -1) {
 			rejections = append(rejections, string(found[1]))
 		}
 	}
 	slices.Sort(rejections)
-	return results, slices.Compact(rejections), err
+	return slices.Compact(rejections), nil
 }
 
 func write(folder string, files map[string]string) error {
@@ -92,6 +101,7 @@ func write(folder string, files map[string]string) error {
 type verdict struct {
 	outcome mutate.Outcome
 	by      []string
+	passed  []string
 	why     string
 	reasons map[string]string // why each case failed
 	void    bool              // a case could not be asked
@@ -100,13 +110,13 @@ type verdict struct {
 // try runs cases under mutants of lines, all at once. What may be the fault of a busy machine has to
 // happen again: that a single case fails that depends on time, and that nothing is served.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
-	v, err := h.tryOnce(ctx, mutants, names, patience)
+	v, err := h.tryOnce(ctx, mutants, names, patience, 0)
 	switch {
 	case err != nil || v.outcome != mutate.Killed:
 	case v.void:
-		return h.tryOnce(ctx, mutants, names, 2*patience)
+		return h.tryOnce(ctx, mutants, names, 2*patience, 0)
 	case len(v.by) == 1 && hasty(h.cases[v.by[0]]):
-		again, err := h.tryOnce(ctx, mutants, v.by, patience)
+		again, err := h.tryOnce(ctx, mutants, v.by, patience, 0)
 		if err != nil || again.outcome != mutate.Killed {
 			return verdict{outcome: mutate.Survived}, err
 		}
@@ -114,9 +124,23 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 	return v, err
 }
 
-func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration) (verdict, error) {
+// tryOnce runs cases under mutants. If enough is not 0, the run ends when so many cases have failed.
+func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error) {
+	running, end := context.WithCancel(ctx)
+	defer end()
+	var done []behave.Result
+	failed := 0
 	o := h.Run
-	o.Cases, o.Installations, o.Patience, o.Whole, o.Done = h.of(names), 1, patience, true, nil
+	o.Cases, o.Installations, o.Patience, o.Whole = h.of(names), 1, patience, true
+	o.Done = func(r behave.Result) {
+		done = append(done, r)
+		if noticed(r) {
+			failed++
+		}
+		if failed == enough && enough > 0 {
+			end()
+		}
+	}
 	if len(names) > 2*firstTries {
 		o.Installations = h.Workers
 	}
@@ -131,7 +155,10 @@ func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []str
 			lua = mutate.Apply(h.Lua, of...)
 		}
 	}
-	results, rejections, err := h.run(ctx, o, template, lua)
+	results, rejections, err := h.run(running, o, template, lua)
+	if running.Err() != nil && ctx.Err() == nil { // enough cases have failed; the others did not run
+		results, err = done, nil
+	}
 	if err != nil {
 		return verdict{}, err
 	}
@@ -143,10 +170,19 @@ func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []str
 	return v, nil
 }
 
+// noticed reports whether a case that passes without a mutant shows its effect.
+func noticed(r behave.Result) bool {
+	return r.Outcome == behave.Failed || r.Outcome == behave.NoLonger || r.Outcome == behave.Void
+}
+
 // judge returns what the results of cases say about the mutant under which they were run.
 func judge(results []behave.Result) verdict {
 	v := verdict{outcome: mutate.Survived, reasons: map[string]string{}}
 	for _, r := range results {
+		if !noticed(r) {
+			v.passed = append(v.passed, r.Case)
+			continue
+		}
 		switch r.Outcome {
 		case behave.Failed, behave.NoLonger:
 			v.by = append(v.by, r.Case)
