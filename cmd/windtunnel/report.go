@@ -49,9 +49,9 @@ func printMeasured(out io.Writer, dir rundir.Dir, format format, m rundir.Measur
 	case jsonFormat:
 		return report.JSON(out, m.Result, m.Checks)
 	case markdownFormat:
-		return report.Markdown(out, m.Result, m.Checks)
+		return report.Markdown(out, m.Result, m.Series, m.Checks)
 	}
-	if err := report.Table(out, m.Result, m.Checks); err != nil {
+	if err := report.Table(out, m.Result, m.Series, m.Checks); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", dir.File(rundir.Page))

@@ -123,12 +123,14 @@ func (p *Page) Until(script string) {
 	}
 }
 
-// Call makes the browser execute a command of its protocol.
-func Call[P, R any](p *Page, command cdp.Command[P, R], params P) {
+// Call makes the browser execute a command of its protocol, and returns the result of the command.
+func Call[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 	p.Helper()
-	if _, err := chromedp.Call(p.ctx, command, params); err != nil {
+	result, err := chromedp.Call(p.ctx, command, params)
+	if err != nil {
 		p.Fatal(err)
 	}
+	return result
 }
 
 // Ask evaluates a script in the page.

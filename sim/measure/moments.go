@@ -19,7 +19,7 @@ type Moment struct {
 	Requests []FailedRequest // the first of them
 	Changes  []Served        // whose intent was shortly before, or meanwhile: the latest
 	Reloads  []Reload        // likewise
-	Faults   []Broken        // that were active
+	Faults   []Broken        // that were active shortly before, or meanwhile
 	Log      []string        // lines of the controller's log around it; From does not know them
 }
 
@@ -104,7 +104,7 @@ func (m *Moment) around(t *Timeline, begin time.Duration) {
 	m.Changes = latest(t.Changes, from, until, func(c Served) time.Duration { return c.At })
 	m.Reloads = latest(t.Reloads, from, until, func(r Reload) time.Duration { return r.At })
 	for _, f := range t.Faults {
-		if f.From <= until && f.Until >= m.From {
+		if f.From <= until && f.Until >= from {
 			m.Faults = append(m.Faults, f)
 		}
 	}

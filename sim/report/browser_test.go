@@ -27,8 +27,15 @@ func TestPageInABrowser(t *testing.T) {
 	run := write(t, crash)
 	t.Run("draws", func(t *testing.T) { testDraws(t, browser, run) })
 	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, browser, run) })
+	lossy := writeLossy(t)
+	for name, test := range map[string]func(*testing.T, context.Context, string){
+		"drag": testDrag, "zoom keys": testZoomKeys, "zoom buttons": testZoomButtons, "address": testAddress,
+		"click": testClick, "enter": testEnter, "link": testLink, "narrow": testNarrow, "print": testPrint, "names": testNames,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, browser, lossy) })
+	}
 	for _, scheme := range []string{"light", "dark"} {
-		t.Run(scheme, func(t *testing.T) { testLegible(t, browser, run, scheme) })
+		t.Run(scheme, func(t *testing.T) { testLegible(t, browser, lossy, scheme) })
 	}
 }
 
@@ -85,7 +92,7 @@ const bareFigures = `[...document.querySelectorAll("figure[data-plot]")].filter(
 func testKeyboard(t *testing.T, browser context.Context, run string) {
 	p := browsertest.Open(t, browser, fileURL(run), "dark")
 	want := browsertest.Ask[[]string](p, `(window.nameOf = (e) => e.getAttribute("aria-label") || e.textContent.trim().slice(0, 40),
-		[...document.querySelectorAll("a[href], summary, .scroll, .plot")].map(nameOf))`)
+		[...document.querySelectorAll("a[href], button, summary, .scroll, .plot")].filter((e) => e.checkVisibility()).map(nameOf))`)
 	if len(want) < 20 {
 		t.Fatalf("only %q can get the focus", want)
 	}
@@ -118,6 +125,7 @@ func testLegible(t *testing.T, browser context.Context, run, scheme string) {
 	if !browsertest.Ask[bool](p, fmt.Sprintf(`matchMedia("(prefers-color-scheme: %s)").matches`, scheme)) {
 		t.Fatalf("the page is not in %s mode", scheme)
 	}
+	p.Do(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll("details")) d.open = true`))
 	p.Legible(200)
 	p.Quiet("file:")
 }

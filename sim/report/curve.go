@@ -13,12 +13,28 @@ type drawn struct {
 	measure.Timeline
 	Changes []measure.Served `json:"changes,omitempty"` // hides the changes of the timeline
 	Curves  []Curve          `json:"curves"`
+	Moments []marked         `json:"moments,omitempty"`
+}
+
+// marked is a moment in which requests failed, as a mark in the plots.
+type marked struct {
+	ID    string        `json:"id"` // of its details in the page
+	From  time.Duration `json:"from"`
+	Until time.Duration `json:"until"`
+	Text  string        `json:"text"`
 }
 
 func draw(series measure.Series) []drawn {
 	all := []drawn{}
-	for _, t := range series.Subjects {
-		all = append(all, drawn{Timeline: t, Curves: curves(t)})
+	for i, t := range series.Subjects {
+		all = append(all, drawn{Timeline: t, Curves: curves(t), Moments: marks(i, t)})
+	}
+	return all
+}
+
+func marks(i int, t measure.Timeline) (all []marked) {
+	for _, m := range momentsOf(i, t) {
+		all = append(all, marked{m.ID, m.From, m.Until, m.Sentence})
 	}
 	return all
 }

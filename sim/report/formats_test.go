@@ -18,21 +18,25 @@ import (
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	for format, write := range map[string]func(io.Writer, measure.Result, []judge.Check) error{
+	for format, write := range map[string]func(io.Writer, measure.Result, measure.Series, []judge.Check) error{
 		"report.md": report.Markdown,
-		"junit.xml": report.JUnit,
-		"bench.txt": func(w io.Writer, result measure.Result, _ []judge.Check) error { return report.Benchmark(w, result) },
+		"junit.xml": func(w io.Writer, result measure.Result, _ measure.Series, checks []judge.Check) error {
+			return report.JUnit(w, result, checks)
+		},
+		"bench.txt": func(w io.Writer, result measure.Result, _ measure.Series, _ []judge.Check) error {
+			return report.Benchmark(w, result)
+		},
 	} {
 		t.Run(format, func(t *testing.T) {
-			result, _, checks := measured(t)
+			result, series, checks := measured(t)
 			var out bytes.Buffer
-			if err := write(&out, result, checks); err != nil {
+			if err := write(&out, result, series, checks); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, "testdata/"+format, out.Bytes())
-			result, _, checks = measured(t, void...)
+			result, series, checks = measured(t, void...)
 			out.Reset()
-			if err := write(&out, result, checks); err != nil {
+			if err := write(&out, result, series, checks); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, "testdata/void-"+format, out.Bytes())
@@ -99,8 +103,8 @@ func TestEveryFormatReportsVoid(t *testing.T) {
 		says  []string
 		not   []string
 	}{
-		"table":    {func(w io.Writer) error { return report.Table(w, result, checks) }, []string{"VOID", "not judged"}, []string{"pass", "FAIL"}},
-		"markdown": {func(w io.Writer) error { return report.Markdown(w, result, checks) }, []string{"VOID", "not judged"}, []string{"pass", "fail*"}},
+		"table":    {func(w io.Writer) error { return report.Table(w, result, series, checks) }, []string{"VOID", "not judged"}, []string{"pass", "FAIL"}},
+		"markdown": {func(w io.Writer) error { return report.Markdown(w, result, series, checks) }, []string{"VOID", "not judged"}, []string{"pass", "fail*"}},
 		"page":     {func(w io.Writer) error { return report.HTML(w, result, series, checks) }, []string{"<title>VOID", "void run", "6 expectations not judged"}, []string{`badge good"`, "expectations met", ">met<", ">not met<"}},
 		"junit":    {func(w io.Writer) error { return report.JUnit(w, result, checks) }, []string{`<error message="the run is void: `, "not judged"}, []string{"<failure"}},
 		"json":     {func(w io.Writer) error { return report.JSON(w, result, checks) }, []string{`"void": true`, `"ok": false`}, []string{`"ok": true`}},

@@ -22,9 +22,15 @@ func TestReportsEscapeTexts(t *testing.T) {
 			Struck:   []measure.Struck{{Name: evil, Count: 1, Of: evil, Times: 1}},
 		}},
 	}
+	series := measure.Series{Subjects: []measure.Timeline{{Name: evil, Moments: []measure.Moment{{
+		Failed: 1, Causes: map[string]int{evil: 1}, Lanes: map[string]int{evil: 1}, Log: []string{evil},
+		Requests: []measure.FailedRequest{{Lane: evil, Method: evil, Host: evil, Pod: evil, Cause: event.Cause(evil), Detail: evil}},
+		Changes:  []measure.Served{{Step: evil, Object: evil, Fate: measure.Failed, Error: evil}},
+		Faults:   []measure.Broken{{Name: evil}},
+	}}}}}
 	checks := []judge.Check{{Subject: evil, Evaluation: expect.Evaluation{Text: evil, Actual: evil}}}
 	var page bytes.Buffer
-	if err := Markdown(&page, result, checks); err != nil {
+	if err := Markdown(&page, result, series, checks); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(page.String()) {
@@ -37,7 +43,14 @@ func TestReportsEscapeTexts(t *testing.T) {
 		}
 	}
 	page.Reset()
-	if err := Table(&page, result, checks); err != nil {
+	if err := HTML(&page, result, series, checks); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page.String(), "<img") {
+		t.Error("a text is an element of the page")
+	}
+	page.Reset()
+	if err := Table(&page, result, series, checks); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(page.String(), "\x1b") {

@@ -33,7 +33,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"leg":         formatLeg,
 	"plural":      plural.Of,
 	"clock":       clock,
-}).ParseFS(assets, "assets/page.html", "assets/figures.html"))
+}).ParseFS(assets, "assets/page.html", "assets/answers.html", "assets/figures.html", "assets/moments.html"))
 
 func asset(name string) string {
 	data, err := assets.ReadFile("assets/" + name)
@@ -52,6 +52,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, checks []ju
 		"Series":      series,
 		"Plotted":     plottedOf(series),
 		"Drawn":       map[string]any{"subjects": draw(series)},
+		"Answers":     answersOf(result, series, checks),
 		"Checks":      checks,
 		"Met":         count[judge.Met],
 		"Judged":      count[judge.Met] + count[judge.NotMet],

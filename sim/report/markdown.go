@@ -14,16 +14,11 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Markdown writes the result for a pull request: the outcome in one line, the expectations that are
-// not met, the summary, and all expectations in a collapsed section.
-func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
+// Markdown writes the result for a pull request: the outcome in one line, the answers, the expectations
+// that are not met, the summary, and all expectations in a collapsed section.
+func Markdown(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
 	parts := []string{fmt.Sprintf("### %s: %s", markdown.Text(result.Run.Scenario), headline(result, checks))}
-	if result.Run.Summary != "" {
-		parts = append(parts, markdown.Text(result.Run.Summary))
-	}
-	if len(voidSubjects(result)) > 0 {
-		parts = append(parts, "> **VOID**: "+markdown.Text(unjudged(result, checks))+".")
-	}
+	parts = append(parts, markdownAnswers(answersOf(result, series, checks)))
 	if broken := unmet(checks); len(broken) > 0 {
 		parts = append(parts, markdownChecks(broken))
 	}
@@ -43,6 +38,19 @@ func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
 		return fmt.Errorf("writing Markdown: %w", err)
 	}
 	return nil
+}
+
+// markdownAnswers writes the answers as a list.
+func markdownAnswers(a answers) string {
+	var lines []string
+	for _, one := range a.lines() {
+		line := "- **" + one.Question + ":** " + markdown.Text(one.Texts[0])
+		for _, more := range one.Texts[1:] {
+			line += "\n  - " + markdown.Text(more)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // headline returns the outcome in words.

@@ -11,7 +11,7 @@ import (
 // calls use with the timelines, and drawAll. main has a scope of its own. The script needs that of Library.
 func Plots(main string) template.JS {
 	var parts []string
-	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
+	for _, part := range []string{"base", "zoom", "moments", "latency", "heat", "failures", "generations", "cdf", "draw"} {
 		parts = append(parts, asset("plots/"+part+".js"))
 	}
 	return webpage.PlotScript(append(parts, "{\n"+main+"}\n")...)
@@ -20,9 +20,10 @@ func Plots(main string) template.JS {
 // Library returns the script and the style sheet of the library that draws the plots.
 func Library() (template.JS, template.CSS) { return webpage.PlotLibrary(), webpage.PlotStyle() }
 
-// Figures adds the templates of the plots to those of a page: "convergence", and "figures" of a Plotted.
+// Figures adds the templates of the plots to those of a page: "convergence", "zoom", which controls what
+// the plots over time show, and "figures" of a Plotted.
 func Figures(page *template.Template) *template.Template {
-	return template.Must(page.ParseFS(assets, "assets/figures.html"))
+	return template.Must(page.ParseFS(assets, "assets/figures.html", "assets/moments.html"))
 }
 
 // Plotted is a subject for the template "figures": its place in the script's timelines, and what its
@@ -31,11 +32,12 @@ type Plotted struct {
 	measure.Timeline
 	Index   int
 	Ongoing bool // the timeline is not complete yet
+	Moments []moment
 }
 
 func plottedOf(series measure.Series) (all []Plotted) {
 	for i, t := range series.Subjects {
-		all = append(all, Plotted{Timeline: t, Index: i})
+		all = append(all, Plotted{Timeline: t, Index: i, Moments: momentsOf(i, t)})
 	}
 	return all
 }

@@ -78,9 +78,9 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]event.Event{"table": nil, "table-void": void} {
 		t.Run(name, func(t *testing.T) {
-			result, _, checks := measured(t, more...)
+			result, series, checks := measured(t, more...)
 			var out bytes.Buffer
-			if err := report.Table(&out, result, checks); err != nil {
+			if err := report.Table(&out, result, series, checks); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(out.String(), "\x1b") {
@@ -99,7 +99,7 @@ func TestTable(t *testing.T) {
 func TestEmptyTable(t *testing.T) {
 	var out bytes.Buffer
 	result := measure.Result{Subjects: []measure.Subject{{Name: "empty"}}}
-	if err := report.Table(&out, result, nil); err != nil {
+	if err := report.Table(&out, result, measure.Series{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "testdata/table-nothing.txt", out.Bytes())

@@ -16,9 +16,9 @@ import (
 )
 
 // Table writes the result for a terminal of 100 columns: whether the run is void, the summary with
-// a column per subject, why a run is not valid, and the expectations. It uses colours only if w is
-// a terminal and NO_COLOR (https://no-color.org) is not set.
-func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
+// a column per subject, why a run is not valid, the expectations, and the answers, last, where they are
+// seen first. It uses colours only if w is a terminal and NO_COLOR (https://no-color.org) is not set.
+func Table(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
 	paint := painter(w)
 	var parts []string
 	void := voidSubjects(result)
@@ -32,6 +32,7 @@ func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 	if len(checks) > 0 {
 		parts = append(parts, checkTable(checks, paint))
 	}
+	parts = append(parts, plainAnswers(answersOf(result, series, checks)))
 	if len(void) > 0 {
 		parts = append(parts, paint(text.FgRed, "VOID: "+plainLine(unjudged(result, checks))))
 	}
@@ -39,6 +40,29 @@ func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 		return fmt.Errorf("writing the table: %w", err)
 	}
 	return nil
+}
+
+// Widths of the answers in a terminal, in columns.
+const (
+	questionWidth = 14
+	answerWidth   = 100 - questionWidth
+)
+
+func plainAnswers(a answers) string {
+	var lines []string
+	for _, one := range a.lines() {
+		label := one.Question
+		for i, t := range one.Texts {
+			if i > 0 {
+				t = "- " + t
+			}
+			for line := range strings.SplitSeq(text.WrapSoft(plainLine(t), answerWidth), "\n") {
+				lines = append(lines, strings.TrimRight(fmt.Sprintf(" %-*s%s", questionWidth-1, label, line), " "))
+				label = ""
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // painter returns a function that colours text if w is a terminal.

@@ -49,11 +49,11 @@ func Example() {
 	if _, err := file.Seek(0, 0); err != nil {
 		log.Fatal(err)
 	}
-	result, _, err := measure.From(event.Read(file))
+	result, series, err := measure.From(event.Read(file))
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := report.Table(os.Stdout, result, nil); err != nil {
+	if err := report.Table(os.Stdout, result, series, nil); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -28,7 +28,7 @@ var reports = []struct {
 }{
 	{Result, func(w io.Writer, m Measured) error { return report.JSON(w, m.Result, m.Checks) }},
 	{Page, func(w io.Writer, m Measured) error { return report.HTML(w, m.Result, m.Series, m.Checks) }},
-	{Markdown, func(w io.Writer, m Measured) error { return report.Markdown(w, m.Result, m.Checks) }},
+	{Markdown, func(w io.Writer, m Measured) error { return report.Markdown(w, m.Result, m.Series, m.Checks) }},
 	{JUnit, func(w io.Writer, m Measured) error { return report.JUnit(w, m.Result, m.Checks) }},
 	{Bench, func(w io.Writer, m Measured) error { return report.Benchmark(w, m.Result) }},
 }

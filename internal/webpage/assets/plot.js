@@ -28,13 +28,16 @@ function verticals(u, xs, color, dash, width) {
   ctx.restore();
 }
 
-// walk moves the cursor of a plot by the keyboard.
+// walk moves the cursor of a plot by the keyboard. The reveal of a figure, if it has one, brings a value
+// of x into view.
 function walk(figure, event) {
   const u = figure.plot, n = u.data[0].length;
+  if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
   const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -n, End: n }[event.key];
   if (!by || !n) return;
   event.preventDefault();
   const at = Math.min(n - 1, Math.max(0, (u.cursor.idx ?? (by > 0 ? -1 : n)) + by));
+  figure.reveal?.(u.data[0][at]);
   u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 });
 }
 
@@ -60,5 +63,20 @@ function show(figure, make) {
   new ResizeObserver(() => {
     if (place.clientWidth && figure.plot.width !== place.clientWidth) figure.plot.setSize({ width: place.clientWidth, height: figure.plot.height });
   }).observe(place);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(figure, make(figure)));
+  const redraw = () => draw(figure, make(figure));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("beforeprint", redraw);
+  addEventListener("afterprint", redraw);
 }
+
+// On paper, a page has light colours, the width of a sheet, and everything that can be folded is open.
+let folded = [];
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.printed = "";
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const details of folded) details.open = true;
+});
+addEventListener("afterprint", () => {
+  delete document.documentElement.dataset.printed;
+  for (const details of folded) details.open = false;
+});

@@ -70,17 +70,27 @@ function lines(subject) {
   };
 }
 
+// within paints inside the axes of a plot only.
+function within(u, paint) {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  paint(u);
+  ctx.restore();
+}
+
 // shades are the times in which something was broken on purpose, with its name.
 function shades(subject) {
   const { clock } = layout(subject);
-  return (u) => {
-    const { ctx, bbox } = u;
-    ctx.save();
+  return (u) => within(u, ({ ctx, bbox }) => {
     ctx.font = fontOf(12 * devicePixelRatio);
     ctx.textBaseline = "alphabetic";
     for (const fault of subject.faults || []) {
-      const from = u.valToPos(clock(fault.from), "x", true), gap = 4 * devicePixelRatio;
-      const width = Math.max(u.valToPos(clock(fault.until), "x", true) - from, 3 * devicePixelRatio);
+      const start = u.valToPos(clock(fault.from), "x", true), end = u.valToPos(clock(fault.until), "x", true), gap = 4 * devicePixelRatio;
+      if (end < bbox.left || start > bbox.left + bbox.width) continue;
+      const from = Math.max(start, bbox.left - gap), width = Math.max(end - from, 3 * devicePixelRatio);
       ctx.fillStyle = css("--fault");
       ctx.fillRect(from, bbox.top, width, bbox.height);
       const fits = from + gap + ctx.measureText(fault.name).width < bbox.left + bbox.width;
@@ -88,19 +98,22 @@ function shades(subject) {
       ctx.textAlign = fits ? "left" : "right";
       ctx.fillText(fault.name, fits ? from + gap : from - gap, bbox.top + 14 * devicePixelRatio);
     }
-    ctx.restore();
-  };
+  });
 }
+
+// local are the events of the mouse that the plots of a subject share: the place of the cursor, and
+// no range, which zoom.js shares with all.
+const local = { pub: (type) => type === "mousemove" || type === "mouseleave" };
 
 const failed = (bin) => Object.values(bin.failures || {}).reduce((a, b) => a + b, 0);
 
 function timeline(subject, over) {
   return {
     height: 200,
-    cursor: { sync: { key: subject.name }, focus: { prox: 24 } },
-    hooks: { drawAxes: [shades(subject)], draw: [lines(subject)] },
+    cursor: { sync: { key: subject.name, filters: local }, focus: { prox: 24 }, drag: { setScale: false }, bind: { dblclick: () => () => zoomOut() } },
+    hooks: { drawAxes: [shades(subject)], draw: [lines(subject)], setSelect: [dragged] },
     ...over,
-    scales: { x: { time: false, range: [0, longest] }, ...over.scales },
+    scales: { x: { time: false, range: shown }, ...over.scales },
     axes: [axis({ values: (u, vs) => vs.map(seconds) }), ...over.axes],
     series: [{ label: "time", value: (u, v) => seconds(v) }, ...over.series],
   };

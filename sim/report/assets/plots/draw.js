@@ -12,5 +12,11 @@ const figures = [...document.querySelectorAll("figure[data-plot]")];
 // drawAll draws the figures for the first time, and has them follow the page.
 function drawAll() {
   for (const figure of figures) show(figure, make);
+  for (const figure of timed()) {
+    zoomable(figure);
+    pickable(figure);
+  }
+  showZoomControls();
+  followLinks();
   document.documentElement.dataset.drawn = String(figures.length);
 }

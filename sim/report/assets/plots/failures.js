@@ -7,20 +7,23 @@ function failures(subject) {
   const bars = uPlot.paths.bars({ size: [1, 60, 2], align: 1, gap: 0 });
   const data = columns(subject, [...sums.slice().reverse(), (bin) => bin.changes]);
   const own = (cause) => columns(subject, [(bin) => (bin.failures || {})[cause] || 0])[1];
+  const made = timeline(subject, {
+    title: `Failed requests and changes, per ${seconds(width)}`,
+    scales: { y: { range: [0, Math.max(4, highest(bins.map(failed)), highest(bins.map((b) => b.changes))) * 1.1] } },
+    axes: [axis({ size: 70, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] })],
+    series: [
+      ...causes.map((cause, i) => {
+        const color = css("--c" + Math.min(i, 5)), values = own(cause);
+        return { label: cause, stroke: color, fill: color, width: 0, paths: bars, points: { show: false }, value: (u, v, s, at) => plain(at == null ? null : values[at]) };
+      }).reverse(),
+      { label: "changes", stroke: css("--s0") + "66", fill: css("--s0") + "1f", width: 1, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: (u, v) => plain(v) },
+    ],
+  });
+  made.hooks.draw.push(marksOf(subject));
+  const total = (subject.bins || []).reduce((n, b) => n + failed(b), 0), moments = (subject.moments || []).length;
   return {
-    name: "failed requests and changes", text: `${subject.bins ? subject.bins.reduce((n, b) => n + failed(b), 0) : 0} failed requests`,
+    name: "failed requests and changes", text: plural(total, "failed request") + (moments ? ` in ${plural(moments, "moment")}` : ""),
     data,
-    options: timeline(subject, {
-      title: `Failed requests and changes, per ${seconds(width)}`,
-      scales: { y: { range: [0, Math.max(4, highest(bins.map(failed)), highest(bins.map((b) => b.changes))) * 1.1] } },
-      axes: [axis({ size: 70, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] })],
-      series: [
-        ...causes.map((cause, i) => {
-          const color = css("--c" + Math.min(i, 5)), values = own(cause);
-          return { label: cause, stroke: color, fill: color, width: 0, paths: bars, points: { show: false }, value: (u, v, s, at) => plain(at == null ? null : values[at]) };
-        }).reverse(),
-        { label: "changes", stroke: css("--s0") + "66", fill: css("--s0") + "1f", width: 1, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: (u, v) => plain(v) },
-      ],
-    }),
+    options: made,
   };
 }

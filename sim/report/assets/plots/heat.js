@@ -15,17 +15,15 @@ function heat(subject, lane) {
   const { clock, roundOf } = layout(subject);
   const endOf = (column) => Math.min(column.at + map.width, subject.rounds[roundOf(column.at)].end);
   const requests = (c) => Object.values(c.rows).reduce((a, b) => a + b, 0);
-  // within is the latency that a share of the column's requests do not exceed.
-  const within = (column, share) => {
+  // quantile is the latency that a share of the column's requests do not exceed.
+  const quantile = (column, share) => {
     let left = share * requests(column);
     for (const row of Object.keys(column.rows).map(Number).sort((a, b) => a - b)) {
       left -= column.rows[row];
       if (left <= 0) return latencyOf(row + 1);
     }
   };
-  const cells = (u) => {
-    const { ctx } = u;
-    ctx.save();
+  const cells = (u) => within(u, ({ ctx }) => {
     ctx.fillStyle = css("--heat");
     for (const column of map.columns) {
       const left = Math.floor(u.valToPos(clock(column.at), "x", true));
@@ -36,8 +34,7 @@ function heat(subject, lane) {
         ctx.fillRect(left, top, right - left, Math.floor(u.valToPos(latencyOf(+row), "y", true)) - top);
       }
     }
-    ctx.restore();
-  };
+  });
   const read = (label, value) => ({ label, stroke: css("--heat"), paths: () => null, points: { show: false }, value });
   const upTo = (u, v) => v == null ? "–" : "≤ " + ms(v);
   const made = timeline(subject, {
@@ -49,7 +46,7 @@ function heat(subject, lane) {
   made.hooks.drawAxes.push(cells);
   return {
     name: `the latencies of lane ${lane}`, text: `${plural(map.columns.reduce((n, c) => n + requests(c), 0), "answered request")}, at most ${most} in a cell`,
-    data: [map.columns.map((c) => clock(c.at)), ...[0.5, 0.99, 1].map((share) => map.columns.map((c) => within(c, share))), map.columns.map(requests)],
+    data: [map.columns.map((c) => clock(c.at)), ...[0.5, 0.99, 1].map((share) => map.columns.map((c) => quantile(c, share))), map.columns.map(requests)],
     options: made,
   };
 }

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure"
+)
+
+// soundness is whether the figures of a run can be relied on.
+type soundness string
+
+// The kinds of soundness.
+const (
+	sound   soundness = "yes"
+	partial soundness = "partly"
+	unsound soundness = "no"
+)
+
+// validOf says whether the figures can be relied on, and if not, why.
+func validOf(result measure.Result, checks []judge.Check) (string, soundness) {
+	void := voidSubjects(result)
+	switch {
+	case len(result.Subjects) == 0:
+		return "No: the run has no subject.", unsound
+	case len(void) == 0:
+		return "Yes: the load generator, the probes and the machine kept up, so the figures can be relied on.", sound
+	case len(void) < len(result.Subjects):
+		return fmt.Sprintf("Partly: %s. The figures of %s can be relied on.%s",
+			reasonsOf(result), listOf(soundSubjects(result)), notJudgedOf(checks)), partial
+	}
+	return fmt.Sprintf("No: %s. Do not rely on %s figures.%s", reasonsOf(result), plural.Noun(len(void), "its", "their"), notJudgedOf(checks)), unsound
+}
+
+// reasonsOf says why the run is void for each of its void subjects. A reason that all subjects of a
+// run share is told once.
+func reasonsOf(result measure.Result) string {
+	var reasons []string
+	for _, s := range result.Subjects {
+		if !s.Valid {
+			reasons = append(reasons, reasonOf(s))
+		}
+	}
+	names := voidSubjects(result)
+	if same(reasons) {
+		return fmt.Sprintf("the %s of %s %s void, because %s", plural.Noun(len(names), "run"), listOf(names), plural.Noun(len(names), "is", "are"), reasons[0])
+	}
+	for i, name := range names {
+		reasons[i] = fmt.Sprintf("that of %s because %s", name, reasons[i])
+	}
+	return fmt.Sprintf("the runs of %s are void, %s", listOf(names), listOf(reasons))
+}
+
+func same(texts []string) bool {
+	for _, text := range texts {
+		if text != texts[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// reasonOf returns the first reason why the run of a subject is void, and how many more there are.
+func reasonOf(s measure.Subject) string {
+	switch n := len(s.Invalid); n {
+	case 0:
+		return "its result gives no reason"
+	case 1:
+		return s.Invalid[0]
+	default:
+		return fmt.Sprintf("%s (and for %s)", s.Invalid[0], plural.Of(n-1, "other reason"))
+	}
+}
+
+func soundSubjects(result measure.Result) (names []string) {
+	for _, s := range result.Subjects {
+		if s.Valid {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func notJudgedOf(checks []judge.Check) string {
+	n := countChecks(checks)[judge.NotJudged]
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s not judged.", plural.Of(n, "expectation is", "expectations are"))
+}
