@@ -129,7 +129,7 @@ func failedRowOf(f measure.FailedRequest, t measure.Timeline) failedRow {
 	if f.Pod != "" {
 		answer = append(answer, "from "+f.Pod)
 	}
-	if f.Detail != "" {
+	if f.Detail != "" && f.Detail != fmt.Sprintf("status %d", f.Status) {
 		answer = append(answer, f.Detail)
 	}
 	if len(answer) > 0 {

@@ -48,6 +48,7 @@ func opened(p *browsertest.Page, number int) {
 	id := fmt.Sprintf("moment-2-%d", number)
 	p.Until(fmt.Sprintf(`document.getElementById(%q).open`, id))
 	p.Until(fmt.Sprintf(`location.hash === %q`, "#"+id))
+	p.Until(`document.querySelector("figure[data-plot=failures][data-subject='1']").getBoundingClientRect().top >= 0`)
 	state := browsertest.Ask[struct {
 		Text          string
 		Top, FigureAt float64
@@ -55,7 +56,7 @@ func opened(p *browsertest.Page, number int) {
 		At            float64
 	}](p, fmt.Sprintf(`((d, f) => ({ Text: d.textContent, Top: d.getBoundingClientRect().top, FigureAt: f.getBoundingClientRect().top, Focused: d.contains(document.activeElement),
 		At: parseFloat(/ at ([\d.]+) s/.exec(d.querySelector("summary").textContent)[1]) }))(document.getElementById(%q), document.querySelector("figure[data-plot=failures][data-subject='1']"))`, id))
-	for _, want := range []string{"POST", "reset", "change ", "rolling-update of EndpointSlice", "reload: ", evilLog} {
+	for _, want := range []string{"of lane ", "GET svc.example.com", "reset", "change ", "rolling-update of EndpointSlice", "reload: ", evilLog} {
 		if !strings.Contains(state.Text, want) {
 			p.Errorf("the details lack %q: %s", want, state.Text)
 		}

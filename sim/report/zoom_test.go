@@ -165,10 +165,14 @@ func testAddress(t *testing.T, browser context.Context, run string) {
 	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "#t=5-6"`))
 	p.Until(`document.querySelector("figure[data-subject='0']").plot.scales.x.min === 5`)
 	for _, nonsense := range []string{"#t=9-", "#t=x-y&subject=%3Cimg%3E", "#moment-9-9", "#%"} {
-		whole := spanOf(openAt(t, browser, run, nonsense))
-		if whole.From != 0 || whole.length() < 10 {
-			t.Errorf("%s shows %v", nonsense, whole)
+		p.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", nonsense)))
+		p.Until(fmt.Sprintf("location.hash === %q", nonsense))
+		if got := spanOf(p); got != (span{5, 6}) {
+			t.Errorf("%s shows %v", nonsense, got)
 		}
+	}
+	if whole := spanOf(openAt(t, browser, run, "#t=9-")); whole.From != 0 || whole.length() < 10 {
+		t.Errorf("nonsense shows %v", whole)
 	}
 	p.Quiet("file:")
 }

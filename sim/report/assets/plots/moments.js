@@ -17,13 +17,13 @@ function marksOf(subject) {
         ctx.fillStyle = css("--opened");
         ctx.fillRect(from - size / 2, bbox.top, until - from + size, bbox.height);
       }
-      const at = (from + until) / 2, top = bbox.top + size * 2.8;
+      const top = bbox.top + size * 2.8;
       ctx.fillStyle = css("--bad");
       ctx.beginPath();
-      ctx.arc(at, top, size, 0, 2 * Math.PI);
+      ctx.arc(from, top, size, 0, 2 * Math.PI);
       ctx.fill();
       ctx.fillStyle = css("--bad-ground");
-      ctx.fillText(String(i + 1), at, top);
+      ctx.fillText(String(i + 1), from, top);
     });
   });
 }
@@ -52,7 +52,7 @@ function openMoment(id) {
   zoomTo(clock(moment.from) - 2, clock(moment.until) + 1, { address: id });
   for (const f of timed()) f.plot.redraw(false);
   figure.scrollIntoView({ block: "start" });
-  details.querySelector("summary").focus({ preventScroll: true });
+  details.focus({ preventScroll: true }); // not its summary, which the same Enter would fold again
   return true;
 }
 
@@ -97,4 +97,6 @@ function followLinks() {
     history.pushState(null, "", link.hash);
   });
   follow();
+  // When a page has loaded, a browser scrolls to the details themselves: past the plot.
+  if (document.readyState !== "complete") addEventListener("load", () => setTimeout(follow));
 }
