@@ -33,6 +33,7 @@ type schedule struct {
 	start  time.Time
 	due    time.Duration // of the last shot, since start
 	made   uint64        // shots
+	ours   int           // of them, in our share
 
 	noteEnd func()        // sets ended, once
 	ended   time.Duration // since start: when the first goroutine saw that ctx is done
@@ -50,30 +51,42 @@ func newSchedule(ctx, inFlight context.Context, a Attack, l lane) *schedule {
 		attack:   a,
 		lane:     l,
 		random:   rand.New(rand.NewPCG(a.Seed, stream.Sum64())),
-		start:    time.Now(),
+		start:    a.Start,
 		inFlight: inFlight,
 		unsent:   map[uint64]bool{},
+	}
+	if s.start.IsZero() {
+		s.start = time.Now()
 	}
 	s.noteEnd = sync.OnceFunc(func() { s.ended = time.Since(s.start) })
 	context.AfterFunc(ctx, s.noteEnd)
 	return s
 }
 
-// await waits until the next shot is due, and returns it. It returns false if there is none: the
-// run or the pacer has ended. The shot counts as unsent until it is taken. It does the waiting
-// itself, so that a slow rate does not delay the end of the run.
+// await waits until the next shot of the attack's share is due, and returns it. It returns false if
+// there is none: the run or the pacer has ended. The shot counts as unsent until it is taken. It does
+// the waiting itself, so that a slow rate does not delay the end of the run.
 func (s *schedule) await() (shot, bool) {
-	wait, stop := s.attack.Rate.Pace(s.due, s.made)
-	if stop {
-		return shot{}, false
+	for {
+		wait, stop := s.attack.Rate.Pace(s.due, s.made)
+		if stop {
+			return shot{}, false
+		}
+		due := s.due + max(wait, 0)
+		ours := s.attack.Share.has(s.made)
+		if ours && !s.sleepUntil(s.start.Add(due)) || !ours && s.isOver(due) {
+			return shot{}, false
+		}
+		s.due = due
+		if made := s.make(); ours {
+			s.expect(made)
+			return made, true
+		}
 	}
-	due := s.due + max(wait, 0)
-	if !s.sleepUntil(s.start.Add(due)) {
-		return shot{}, false
-	}
-	s.due = due
-	return s.make(), true
 }
+
+// isOver reports whether the run ended before a time since start.
+func (s *schedule) isOver(due time.Duration) bool { return s.ctx.Err() != nil && due > s.end() }
 
 // sleepUntil returns false if the run has ended by then.
 func (s *schedule) sleepUntil(t time.Time) bool {
@@ -88,6 +101,7 @@ func (s *schedule) sleepUntil(t time.Time) bool {
 	return s.ctx.Err() == nil // both may have happened
 }
 
+// make makes the next shot, whoever sends it: each takes what it needs from the random stream.
 func (s *schedule) make() shot {
 	made := shot{
 		number: s.made,
@@ -98,10 +112,17 @@ func (s *schedule) make() shot {
 		made.body = s.lane.http.body(s.random)
 	}
 	s.made++
+	if s.attack.Share.has(made.number) {
+		s.ours++
+	}
+	return made
+}
+
+// expect counts a shot as unsent until it is taken.
+func (s *schedule) expect(made shot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unsent[made.number] = true
-	return made
 }
 
 // take reports whether the caller may send the shot of that number, at once. It returns false if the
@@ -118,7 +139,7 @@ func (s *schedule) take(number uint64) bool {
 
 // account logs, after the last request, how many requests were due and how many were never sent.
 func (s *schedule) account() {
-	due, missed := int(s.made), len(s.unsent)
+	due, missed := s.ours, len(s.unsent)
 	end := s.end()
 	for at, made := s.due, s.made; ; made++ {
 		wait, stop := s.attack.Rate.Pace(at, made)
@@ -126,8 +147,10 @@ func (s *schedule) account() {
 		if stop || at > end-allowance {
 			break
 		}
-		due++
-		missed++
+		if s.attack.Share.has(made) {
+			due++
+			missed++
+		}
 	}
 	s.attack.Log.Write(event.Event{At: s.attack.Log.Now(), Subject: s.attack.Subject, Load: &event.Load{
 		Lane: s.lane.name, Due: due, Missed: missed,

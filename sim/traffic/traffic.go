@@ -23,7 +23,7 @@ import (
 // Attack is one lane's load on one address.
 type Attack struct {
 	Lane    string       // one of Lanes
-	Rate    vegeta.Pacer // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
+	Rate    vegeta.Pacer `json:"-"` // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
 	To      netip.AddrPort
 	TLS     netip.AddrPort // where targets over TLS are reached; needed only if there are some
 	Targets []Target       // each request chooses one, with equal probability; lanes whose protocol chooses the paths only use whole hosts
@@ -38,7 +38,11 @@ type Attack struct {
 	// Bytes is the size of an upload or a download; 0: 1 MiB.
 	Bytes   int64
 	Subject string // of the events
-	Log     *event.Log
+	// Start is when the first gap of Rate begins, which may be later; zero: at once.
+	Start time.Time `json:"-"`
+	// Share is the part of the requests that this generator sends. The zero value is all of them.
+	Share Share
+	Log   *event.Log `json:"-"`
 }
 
 // Target is one thing that requests can ask for.
@@ -111,6 +115,8 @@ func (a *Attack) check() (lane, error) {
 		return l, errors.New("no address for targets over TLS")
 	case a.Rate == nil:
 		return l, errors.New("no rate")
+	case !a.Share.valid():
+		return l, fmt.Errorf("share %d of %d: want an index from 0, below the number of generators", a.Share.Index, a.Share.Of)
 	case a.Last < 0 || a.Bytes < 0:
 		return l, fmt.Errorf("requests that last %v and have %d bytes; neither can be below zero", a.Last, a.Bytes)
 	}
