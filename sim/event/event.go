@@ -40,6 +40,8 @@ type Event struct {
 	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
 	PodSockets    *PodSockets    `json:"podSockets,omitempty"`
 	Logged        *Logged        `json:"logged,omitempty"`
+	Clock         *Clock         `json:"clock,omitempty"`
+	Missing       *Missing       `json:"missing,omitempty"`
 }
 
 // Run is the first event of a log. It describes the scenario, its inputs and its environment.
@@ -48,7 +50,7 @@ type Run struct {
 	Scenario    string            `json:"scenario"`              // its name
 	Summary     string            `json:"summary,omitempty"`     // what the scenario shows, in a sentence
 	Seed        uint64            `json:"seed"`                  // reproduces population and churn
-	Driver      string            `json:"driver"`                // where it ran: local, container, kind
+	Driver      string            `json:"driver"`                // where it ran: local, container, kind, cluster
 	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
@@ -339,6 +341,32 @@ type Trouble struct {
 type NotApplicable struct {
 	Measurements []string `json:"measurements"` // names as in expectations; a name covers all below it
 	Why          string   `json:"why"`
+}
+
+// Clock is the clock of a pod that observes a subject or sends requests to it, over one round. The
+// times of its events are on the run's clock already; each may be off by up to Bound.
+type Clock struct {
+	Pod    string        `json:"pod"`
+	Node   string        `json:"node"`
+	Role   ClockRole     `json:"role"`
+	Offset time.Duration `json:"offset"` // of the node's time of day from that of the harness
+	Drift  float64       `json:"drift"`  // how much faster it ran than that of the harness, in parts per million
+	Bound  time.Duration `json:"bound"`  // half of the quickest exchange with the pod, at the worst of the times it was measured
+}
+
+// ClockRole is what a pod does with its clock.
+type ClockRole string
+
+// The roles.
+const (
+	ObserverClock ClockRole = "observer" // times the workers and their answers
+	TrafficClock  ClockRole = "traffic"  // times requests
+)
+
+// Missing says which observations are missing in the log, and why. A run in which some are is void.
+type Missing struct {
+	What string `json:"what"` // such as the requests of pod traffic-1
+	Why  string `json:"why"`
 }
 
 // Start is a start of a subject's controller. When the controller first reports that it is healthy,

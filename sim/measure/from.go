@@ -45,6 +45,7 @@ var measurements = []func(rounds) measurement{
 	newMoments,
 	newTrouble,
 	newNotApplicable,
+	newClocks,
 	newValidity,
 }
 

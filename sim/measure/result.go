@@ -57,6 +57,10 @@ type Subject struct {
 	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
 	// expectation that depends on one of them is neither met nor failed.
 	NotApplicable []NotApplicable `json:"notApplicable,omitempty"`
+	// Clocks are those of the pods of another machine that took part in the run.
+	Clocks []Clock `json:"clocks,omitempty"`
+	// Missing are observations that did not come into the log; if there are some, the run is void.
+	Missing []event.Missing `json:"missing,omitempty"`
 }
 
 // Changes counts the changes of the cluster by outcome.

@@ -129,6 +129,14 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(c.Granularity.P99 > m.gap, "the probes polled too seldom: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
+	for _, one := range s.Missing {
+		void(true, "there is no record of the %s: %s", one.What, one.Why)
+	}
+	for _, k := range s.Clocks {
+		void(k.Bound > MaxClockBound, "the clock of node %s (pod %s) is known to %v only, at most %v is acceptable", k.Node, k.Pod, k.Bound, MaxClockBound)
+		void(k.Role == event.ObserverClock && c.Last.N > 0 && float64(k.Bound) > MaxClockShare*float64(c.Last.P50),
+			"the clock of node %s (pod %s) is known to %v only, and half of the changes converged within %v; at most %.0f %% of that is acceptable", k.Node, k.Pod, k.Bound, c.Last.P50, 100*MaxClockShare)
+	}
 	s.Valid = len(s.Invalid) == 0
 }
 

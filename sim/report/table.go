@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -113,6 +114,9 @@ func remarks(result measure.Result) string {
 		if s.PodSockets.Why != "" {
 			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had sockets of its own: %s", s.Name, s.PodSockets.Why)))
 		}
+		for _, c := range s.Clocks {
+			lines = append(lines, plainLine(clockLine(c)))
+		}
 		for _, reason := range s.Invalid {
 			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))
 		}
@@ -121,6 +125,12 @@ func remarks(result measure.Result) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// clockLine describes the clock of a pod: how its node's time differs, and how well that is known.
+func clockLine(c measure.Clock) string {
+	return fmt.Sprintf("clock of %s (%s, %s): offset %v ± %v, drift %+.0f ppm; corrected", c.Node, c.Pod, c.Role,
+		c.Offset.Round(time.Microsecond), c.Bound.Round(time.Microsecond), c.Drift)
 }
 
 // plainLine removes control characters: text that a controller logs must not break a line or
