@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,4 +111,35 @@ func Uses(pid int, folder string) bool {
 	open, _ := one.FileDescriptorTargets()
 	here, _ := one.Cwd()
 	return inside(strings.Join(line, " ")) || slices.ContainsFunc(environment, inside) || inside(here) || slices.ContainsFunc(open, inside)
+}
+
+// ErrNoProgram means that an init process has not started its program yet, or that it has ended.
+var ErrNoProgram = errors.New("the process has no program yet")
+
+// inits are the names of processes that only start another one.
+var inits = []string{"tini", "dumb-init", "docker-init", "runc:[2:INIT]"}
+
+// Program returns the process itself or, if it is only an init process, the one that it has started.
+func Program(first int) (int, error) {
+	stat, err := statOf(first)
+	if err != nil {
+		return 0, ErrNoProgram
+	}
+	if !slices.Contains(inits, stat.Comm) {
+		return first, nil
+	}
+	for _, child := range Children(first) {
+		if stat, err := statOf(child); err == nil && stat.Comm != "tini" { // a child that has not executed its program yet
+			return child, nil
+		}
+	}
+	return 0, ErrNoProgram
+}
+
+func statOf(pid int) (procfs.ProcStat, error) {
+	one, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return one.Stat()
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/procfs"
+
+	"windtunnel.dev/internal/process"
 )
 
 // Processes returns the PIDs, on this machine, of a container's processes. It finds them by the
@@ -48,27 +50,17 @@ func Main(id string) (int, error) {
 			first = pid
 		}
 	}
-	stat, err := statOf(first)
+	program, err := process.Program(first)
 	if err != nil {
 		return 0, ErrNoProcess
 	}
-	if !slices.Contains([]string{"tini", "dumb-init", "docker-init", "runc:[2:INIT]"}, stat.Comm) {
-		return first, nil
-	}
-	for _, pid := range pids {
-		if parent[pid] == first {
-			if stat, err := statOf(pid); err == nil && stat.Comm != "tini" { // a child that has not executed its program yet
-				return pid, nil
-			}
-		}
-	}
-	return 0, ErrNoProcess
+	return program, nil
 }
 
 func statOf(pid int) (procfs.ProcStat, error) {
-	process, err := procfs.NewProc(pid)
+	one, err := procfs.NewProc(pid)
 	if err != nil {
 		return procfs.ProcStat{}, err
 	}
-	return process.Stat()
+	return one.Stat()
 }

@@ -1,0 +1,204 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// Observation is the probes of one subject, which an agent beside it runs.
+type Observation struct {
+	peer    *Peer
+	log     *event.Log
+	subject string
+	http    netip.AddrPort // of nginx, for the agent
+	tls     netip.AddrPort
+
+	end      context.CancelFunc // of the following of its clock
+	followed chan struct{}
+}
+
+// Observe begins to observe the processes beside an agent, which reaches nginx at the given addresses.
+func Observe(ctx context.Context, p *Peer, log *event.Log, subject string, http_, tls netip.AddrPort) (*Observation, error) {
+	if err := p.MeasureClock(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.call(ctx, http.MethodPost, "/observe/begin", observeOrder{Subject: subject}, &nothing{}); err != nil {
+		return nil, err
+	}
+	following, end := context.WithCancel(context.WithoutCancel(ctx))
+	o := &Observation{peer: p, log: log, subject: subject, http: http_, tls: tls, end: end, followed: make(chan struct{})}
+	go func() { defer close(o.followed); p.followClock(following) }()
+	return o, nil
+}
+
+// End ends the observation, and writes what is left of its events to the log.
+func (o *Observation) End(ctx context.Context) error {
+	o.end()
+	<-o.followed
+	return o.Gather(ctx)
+}
+
+// Gather writes the events so far to the log.
+func (o *Observation) Gather(ctx context.Context) error {
+	return Gather(ctx, o.log, o.subject, event.ObserverClock, []*Peer{o.peer})
+}
+
+// Sample logs a sample of what the processes use.
+func (o *Observation) Sample() {
+	o.report("usage is not sampled", o.peer.call(context.Background(), http.MethodPost, "/observe/sample", nothing{}, &nothing{}))
+}
+
+// Workers returns the PIDs, in the pod, of nginx's serving workers.
+func (o *Observation) Workers() []int { return o.state().Workers }
+
+// Processes returns the PIDs, in the pod, of the controller and of nginx's master; 0 for one that does
+// not run.
+func (o *Observation) Processes() (controller, master int) {
+	s := o.state()
+	return s.Controller, s.Master
+}
+
+func (o *Observation) state() (s processState) {
+	o.report("the processes are not seen", o.peer.call(context.Background(), http.MethodGet, "/observe/state", nil, &s))
+	return s
+}
+
+func (o *Observation) report(what string, err error) {
+	if err != nil {
+		o.log.Write(event.Event{At: o.log.Now(), Subject: o.subject, Trouble: &event.Trouble{What: what, Detail: err.Error()}})
+	}
+}
+
+// Converge begins to ask every worker about changes until ctx ends.
+func (o *Observation) Converge(ctx context.Context) (*Convergence, error) {
+	order := roundOrder{HTTP: o.http.String(), TLS: o.tls.String()}
+	if err := o.peer.call(ctx, http.MethodPost, "/observe/round", order, &nothing{}); err != nil {
+		return nil, err
+	}
+	c := &Convergence{of: o, ctx: ctx, wake: make(chan struct{}, 1), sent: make(chan struct{}), done: make(chan struct{})}
+	go c.sendAll()
+	return c, nil
+}
+
+// Convergence asks every worker about every change, by an agent. Changes reach it a moment later than
+// they are given to Watch, in their order.
+type Convergence struct {
+	of  *Observation
+	ctx context.Context
+
+	mu      sync.Mutex
+	waiting []event.Change
+	unsent  int // those that are waiting, and those on their way
+	failed  error
+	effort  *event.Probe
+
+	wake chan struct{} // there are changes that wait
+	sent chan struct{} // closed when none will be sent any more
+	done chan struct{}
+}
+
+// Watch has the workers asked about a change.
+func (c *Convergence) Watch(change event.Change) {
+	if change.Host == "" {
+		return
+	}
+	c.mu.Lock()
+	c.waiting = append(c.waiting, change)
+	c.unsent++
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sendAll sends the changes that wait, as many at once as there are, until the round ends.
+func (c *Convergence) sendAll() {
+	defer close(c.sent)
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.wake:
+		}
+		c.mu.Lock()
+		batch := c.waiting
+		c.waiting = nil
+		c.mu.Unlock()
+		if len(batch) == 0 {
+			continue
+		}
+		err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/watch", batch, &nothing{})
+		c.mu.Lock()
+		c.unsent -= len(batch)
+		c.failed = errors.Join(c.failed, err)
+		c.mu.Unlock()
+	}
+}
+
+// pendingEvery is the time between two questions for open changes.
+const pendingEvery = 20 * time.Millisecond
+
+// Await waits until every worker serves every change. Its errors are those of probe.Convergence.
+func (c *Convergence) Await(ctx context.Context) error {
+	ticker := time.NewTicker(pendingEvery)
+	defer ticker.Stop()
+	for {
+		open, err := c.pending(ctx)
+		switch {
+		case err != nil:
+			return err
+		case open == 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("changes still open: %d: %w", open, context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
+// pending returns how many changes some worker does not serve yet.
+func (c *Convergence) pending(ctx context.Context) (int, error) {
+	c.mu.Lock()
+	unsent, failed := c.unsent, c.failed
+	c.mu.Unlock()
+	if unsent > 0 || failed != nil {
+		return unsent, failed
+	}
+	var s pendingState
+	if err := c.of.peer.call(ctx, http.MethodGet, "/observe/pending", nil, &s); err != nil {
+		return 0, err
+	}
+	if s.Open > 0 && s.Off != "" {
+		return s.Open, fmt.Errorf("changes still open: %d, and no worker is asked about them: %s", s.Open, s.Off)
+	}
+	return s.Open, nil
+}
+
+// Effort ends the questions, and returns the effort. It may be called again.
+func (c *Convergence) Effort() event.Probe {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.effort != nil {
+		return *c.effort
+	}
+	c.effort = &event.Probe{}
+	err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/round-end", nothing{}, c.effort)
+	if err = errors.Join(c.failed, err); err != nil {
+		c.effort.Off = err.Error()
+	}
+	go func() { <-c.sent; close(c.done) }()
+	return *c.effort
+}
+
+// Done is closed when the questions have ended, after Effort, and ctx has.
+func (c *Convergence) Done() <-chan struct{} { return c.done }

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/traffic"
+)
+
+// Traffic is the generators of one subject: agents that share its requests.
+type Traffic struct {
+	peers   []*Peer
+	log     *event.Log
+	subject string
+
+	following context.CancelFunc // of their clocks
+	followed  *sync.WaitGroup
+}
+
+// NewTraffic returns generators that share requests by their order.
+func NewTraffic(peers []*Peer, log *event.Log, subject string) *Traffic {
+	return &Traffic{peers: peers, log: log, subject: subject}
+}
+
+// lead is how long before its start a round is announced: all generators must know it by then.
+const lead = time.Second
+
+// Begin has the generators send requests from a time on, which it returns: a moment ahead, the same for
+// all. It measures their clocks before.
+func (t *Traffic) Begin(ctx context.Context, orders []traffic.Order) (start time.Duration, err error) {
+	if err := t.each(func(p *Peer) error { return p.MeasureClock(ctx) }); err != nil {
+		return 0, err
+	}
+	start = t.log.Now() + lead
+	err = t.each(func(p *Peer) error {
+		return p.call(ctx, http.MethodPost, "/traffic/begin", beginOrder{Orders: t.shared(orders, p), At: p.theirs(start)}, &nothing{})
+	})
+	if err != nil {
+		return 0, errors.Join(err, t.End(ctx))
+	}
+	if late := t.log.Now(); late > start {
+		return 0, errors.Join(fmt.Errorf("the traffic pods knew of their start %v too late: is the API server busy?", late-start), t.End(ctx))
+	}
+	following, end := context.WithCancel(context.WithoutCancel(ctx))
+	t.following, t.followed = end, &sync.WaitGroup{}
+	for _, p := range t.peers {
+		t.followed.Go(func() { p.followClock(following) })
+	}
+	return start, nil
+}
+
+// shared returns the orders with the share of one generator.
+func (t *Traffic) shared(orders []traffic.Order, of *Peer) []traffic.Order {
+	all := make([]traffic.Order, len(orders))
+	for i, p := range t.peers {
+		if p == of {
+			for n, one := range orders {
+				one.Share = traffic.Share{Index: i, Of: len(t.peers)}
+				all[n] = one
+			}
+		}
+	}
+	return all
+}
+
+// End stops the requests, and writes their events to the log. What a generator cannot tell is reported
+// as missing.
+func (t *Traffic) End(ctx context.Context) error {
+	if t.following != nil {
+		t.following()
+		t.followed.Wait()
+		t.following = nil
+	}
+	_ = t.each(func(p *Peer) error {
+		if err := p.call(ctx, http.MethodPost, "/traffic/end", nothing{}, &nothing{}); err != nil {
+			t.log.Write(event.Event{At: t.log.Now(), Subject: t.subject, Missing: &event.Missing{What: "requests of pod " + p.at.Pod, Why: err.Error()}})
+		}
+		return nil
+	})
+	return Gather(ctx, t.log, t.subject, event.TrafficClock, t.peers)
+}
+
+// each calls do for all generators at once, and returns all errors.
+func (t *Traffic) each(do func(*Peer) error) error {
+	errs := make([]error, len(t.peers))
+	var all errgroup.Group
+	for i, p := range t.peers {
+		all.Go(func() error { errs[i] = do(p); return nil })
+	}
+	_ = all.Wait() // no error
+	return errors.Join(errs...)
+}
