@@ -16,13 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/driver/incluster"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/subject"
 )
-
-// containerName is the name of the controller's container in its pod.
-const containerName = "controller"
 
 // controllerContainer is a container of the controller, from its start to its end.
 type controllerContainer struct {
@@ -73,12 +71,12 @@ func (i *instance) awaitContainer(ctx context.Context) (*controllerContainer, er
 // findContainer returns the controller's pod and the status of its container; the status is nil
 // while there is none.
 func (i *instance) findContainer(ctx context.Context) (pod string, _ *corev1.ContainerStatus, _ error) {
-	list, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := i.client.CoreV1().Pods(incluster.Namespace).List(ctx, metav1.ListOptions{LabelSelector: incluster.Selector})
 	if err != nil {
 		return "", nil, err
 	}
 	for _, pod := range list.Items {
-		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == containerName })
+		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == incluster.Container })
 		if at >= 0 && pod.DeletionTimestamp == nil {
 			return pod.Name, &pod.Status.ContainerStatuses[at], nil
 		}
@@ -99,7 +97,7 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	if ended == nil {
 		return nil
 	}
-	text, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: containerName, Previous: status.State.Terminated == nil}).DoRaw(ctx)
+	text, err := i.client.CoreV1().Pods(incluster.Namespace).GetLogs(pod, &corev1.PodLogOptions{Container: incluster.Container, Previous: status.State.Terminated == nil}).DoRaw(ctx)
 	if err != nil {
 		text = []byte(err.Error())
 	}
@@ -127,7 +125,7 @@ func (i *instance) follow(c *controllerContainer, pod string) error {
 	go func() {
 		defer close(followed)
 		defer file.Close()
-		stream, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: containerName, Follow: true}).Stream(ctx)
+		stream, err := i.client.CoreV1().Pods(incluster.Namespace).GetLogs(pod, &corev1.PodLogOptions{Container: incluster.Container, Follow: true}).Stream(ctx)
 		if err != nil {
 			fmt.Fprintln(&c.tail, "its log cannot be read:", err)
 			return

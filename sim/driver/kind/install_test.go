@@ -6,10 +6,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"windtunnel.dev/deploy"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/incluster"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
@@ -17,10 +18,6 @@ import (
 
 // The installed objects are those of deploy, adapted to a run.
 func TestInstalled(t *testing.T) {
-	objects, err := deploy.Build("controller", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	i := &instance{
 		image:   kindcluster.Image{Name: "some/image:1", Cmd: []string{"/of/the/image"}},
 		options: driver.Options{Streams: []string{"demo/a:9000", "demo/b:9000"}},
@@ -31,14 +28,23 @@ func TestInstalled(t *testing.T) {
 			Resources:  scenario.Resources{CPU: scenario.Quantity{Quantity: resource.MustParse("50m")}},
 		},
 	}
-	seen := 0
+	objects, err := i.controller().Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, ports := 0, 0
 	for _, object := range objects {
-		wanted := i.adapt(object)
+		onTheNode(object)
 		switch o := object.(type) {
 		case *corev1.ConfigMap:
-			seen++
-			if o.Data["worker-processes"] != "2" {
-				t.Errorf("the ConfigMap has %v", o.Data)
+			switch {
+			case o.Name == incluster.Name:
+				seen++
+				if o.Data["worker-processes"] != "2" {
+					t.Errorf("the ConfigMap has %v", o.Data)
+				}
+			case o.Data["11000"] == "demo/a:9000" && o.Data["11001"] == "demo/b:9000":
+				ports++
 			}
 		case *appsv1.Deployment:
 			seen++
@@ -46,16 +52,12 @@ func TestInstalled(t *testing.T) {
 			if *o.Spec.Replicas != 1 {
 				t.Errorf("%d controllers", *o.Spec.Replicas)
 			}
-		}
-		if kind := object.GetObjectKind().GroupVersionKind().Kind; wanted == (kind == "PodDisruptionBudget") {
-			t.Errorf("%s is wanted: %t", kind, wanted)
+		case *policyv1.PodDisruptionBudget:
+			t.Error("evictions are prevented")
 		}
 	}
-	if seen != 2 {
-		t.Errorf("%d objects are the ConfigMap or the Deployment, want 2", seen)
-	}
-	if ports := i.streamPorts(); ports["11000"] != "demo/a:9000" || ports["11001"] != "demo/b:9000" {
-		t.Errorf("the ports of TCP and UDP are %v", ports)
+	if seen != 2 || ports != 2 {
+		t.Errorf("%d objects are the ConfigMap or the Deployment, and %d the ports of TCP and UDP; want 2 and 2", seen, ports)
 	}
 }
 

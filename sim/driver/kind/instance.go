@@ -18,6 +18,7 @@ import (
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/incluster"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/subject"
@@ -58,7 +59,7 @@ func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }
 func (i *instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
 	for n := range i.options.Streams {
-		all = append(all, i.at(uint16(streamBase+n)))
+		all = append(all, i.at(uint16(incluster.StreamBase+n)))
 	}
 	return all
 }
