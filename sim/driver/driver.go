@@ -35,6 +35,9 @@ type Options struct {
 	// Streams are the services that nginx must serve over plain TCP and UDP, as
 	// namespace/name:port.
 	Streams []string
+	// Pods is how many pods start in the run, at most, if each starts once. Drivers whose pods are real
+	// ones need as many.
+	Pods int
 }
 
 // StreamPort is the port on which the pods of every driver answer over plain TCP and UDP, if

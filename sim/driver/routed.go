@@ -13,9 +13,18 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Routed returns a client that writes ingresses as the controller of an instance serves them: as they
-// are or, if it serves the Gateway API, as Gateways and HTTPRoutes.
+// Translator is an instance whose cluster gets other objects than the scenario says: with other names,
+// because others use the cluster as well.
+type Translator interface {
+	Translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
+}
+
+// Routed returns a client that writes objects as an instance serves them: as they are, with the names of
+// a Translator or, for a controller of the Gateway API, ingresses as Gateways and HTTPRoutes.
 func Routed(client *cluster.Client, i Instance) *cluster.Client {
+	if t, ok := i.(Translator); ok {
+		return client.Translated(t.Translate)
+	}
 	setup := i.Setup()
 	if setup.GatewayClass == nil {
 		return client

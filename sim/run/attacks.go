@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/traffic"
 )
@@ -15,13 +16,14 @@ import (
 // seeds and rates.
 func (r *rig) attacks(o Options) []traffic.Attack {
 	var attacks []traffic.Attack
+	to := r.addresses()
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
-			Lane: lane.Lane, To: r.address(lane.Lane), Subject: r.name, Log: r.log,
-			Last: lane.Last, Bytes: lane.Bytes, TLS: r.instance.TLS(),
+			Lane: lane.Lane, To: to.of(lane.Lane), Subject: r.name, Log: r.log,
+			Last: lane.Last, Bytes: lane.Bytes, TLS: to.tls,
 		}
 		if slices.Contains(traffic.StreamLanes(), lane.Lane) {
-			attack.Targets = r.streamTargets(lane)
+			attack.Targets = r.streamTargets(lane, to.streams)
 		} else {
 			attack.Targets = r.hostTargets(lane)
 		}
@@ -67,9 +69,8 @@ func checkLanes(s *scenario.Scenario, population corpus.Population) error {
 
 // streamTargets returns the ports of nginx that lead to services over TCP or UDP. They have
 // the name of the service as their host.
-func (r *rig) streamTargets(lane scenario.Traffic) []traffic.Target {
+func (r *rig) streamTargets(lane scenario.Traffic, ports []netip.AddrPort) []traffic.Target {
 	var targets []traffic.Target
-	ports := r.instance.Streams()
 	for i, service := range r.population.Services {
 		if i < len(ports) && (lane.Service == "" || qualified(lane.Service, r.population.Namespace) == service.Key()) {
 			targets = append(targets, traffic.Target{Host: service.Name, Service: service.Key(), To: ports[i]})
@@ -78,12 +79,26 @@ func (r *rig) streamTargets(lane scenario.Traffic) []traffic.Target {
 	return targets
 }
 
-// address returns the address at which the clients of a lane reach nginx.
-func (r *rig) address(lane string) netip.AddrPort {
-	if traffic.ListenerOf(lane) == traffic.TLS {
-		return r.instance.TLS()
+// addresses are where the clients of the lanes reach nginx.
+type addresses struct {
+	http, tls netip.AddrPort
+	streams   []netip.AddrPort
+}
+
+func (r *rig) addresses() addresses {
+	if distant, ok := r.instance.(driver.Distant); ok && distant.Generators() != nil {
+		http, tls, streams := distant.Inside()
+		return addresses{http, tls, streams}
 	}
-	return r.instance.Address()
+	return addresses{r.instance.Address(), r.instance.TLS(), r.instance.Streams()}
+}
+
+// of returns the address for a lane.
+func (a addresses) of(lane string) netip.AddrPort {
+	if traffic.ListenerOf(lane) == traffic.TLS {
+		return a.tls
+	}
+	return a.http
 }
 
 // arrivals translates when the requests of a stream are due.

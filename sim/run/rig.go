@@ -14,7 +14,6 @@ import (
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
-	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/step"
 )
 
@@ -29,8 +28,7 @@ type rig struct {
 
 	population corpus.Population
 	cluster    *step.Cluster
-	workers    *probe.Workers
-	usage      *probe.Usage
+	observer   driver.Observer
 }
 
 // launch loads the population and starts the subject. It returns when every host of the
@@ -54,9 +52,10 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 	}
 	first := event.Start{Healthy: time.Since(began)}
 	first.Asked, first.Unserved = r.countUnserved(ctx)
-	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Setup().Processes, r.instance.Master)
+	if r.observer, err = r.observe(ctx, run); err != nil {
+		return fmt.Errorf("subject %s: observe its processes: %w", r.name, err)
+	}
 	r.cluster.Victim = victim{Access: r.instance, Pods: r.cluster, rig: r}
-	r.usage = probe.WatchUsage(run, r.log, r.workers, func() (int, error) { return r.instance.Controller(), nil })
 	if err := r.awaitServed(ctx); err != nil {
 		return err
 	}
@@ -114,12 +113,4 @@ func (v victim) Trouble(what, detail string) {
 	v.rig.log.Write(event.Event{At: v.rig.log.Now(), Subject: v.rig.name, Trouble: &event.Trouble{What: what, Detail: detail}})
 }
 
-func (v victim) Workers() []int {
-	var serving []int
-	for _, w := range v.rig.workers.Alive() {
-		if w.State == event.Active {
-			serving = append(serving, w.PID)
-		}
-	}
-	return serving
-}
+func (v victim) Workers() []int { return v.rig.observer.Workers() }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
-	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/step"
 	"windtunnel.dev/sim/traffic"
 )
@@ -18,25 +17,18 @@ import (
 func (r *rig) round(ctx context.Context, o Options, number int, length time.Duration, tasks []step.Task) error {
 	acting, stopActing := context.WithCancel(ctx)
 	defer stopActing()
-	converge := probe.StartConvergence(acting, r.log, r.workers, probe.ConvergenceOptions{Address: r.instance.Address().String(), TLS: r.instance.TLS().String()})
+	converge, err := r.observer.Converge(acting)
+	if err != nil {
+		return fmt.Errorf("subject %s: observe a round: %w", r.name, err)
+	}
 	r.cluster.Watch = converge.Watch
 
-	r.usage.Sample()
-	r.phase(event.RoundBegin, number)
-	var running sync.WaitGroup
-	failures := make(chan error, len(o.Scenario.Traffic))
-	for i, attack := range r.attacks(o) {
-		attack.Seed = o.Seed + uint64(number)<<32 + uint64(i)
-		attack.Rate = arrivals(o.Scenario.Traffic[i]).Pacer(attack.Seed)
-		running.Go(func() {
-			if err := traffic.Run(acting, attack); err != nil {
-				failures <- fmt.Errorf("subject %s, lane %s: %w", r.name, attack.Lane, err)
-				stopActing()
-			}
-		})
+	r.observer.Sample()
+	endTraffic, err := r.send(acting, r.orders(o, number), func() { r.phase(event.RoundBegin, number) }, stopActing)
+	if err != nil {
+		return err
 	}
-
-	err := r.play(acting, length, tasks)
+	err = r.play(acting, length, tasks)
 	if err == nil {
 		r.phase(event.ChurnEnd, number)
 		awaitConvergence(acting, converge, o.Scenario.Settle)
@@ -44,19 +36,26 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 	effort := converge.Effort()
 	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Probe: &effort})
 	r.phase(event.RoundEnd, number)
-	r.usage.Sample()
+	r.observer.Sample()
 	stopActing()
 	r.cluster.Heal()
-	running.Wait()
+	err = errors.Join(err, endTraffic())
 	<-converge.Done()
-	close(failures)
-	for failure := range failures {
-		err = errors.Join(err, failure)
-	}
+	err = errors.Join(err, r.observer.Gather(context.WithoutCancel(ctx)))
 	if cut := context.Cause(ctx); cut != nil {
 		return cut
 	}
 	return err
+}
+
+// orders returns the traffic of a round with its seeds and arrivals.
+func (r *rig) orders(o Options, round int) []traffic.Order {
+	var all []traffic.Order
+	for i, attack := range r.attacks(o) {
+		attack.Seed = o.Seed + uint64(round)<<32 + uint64(i)
+		all = append(all, traffic.Order{Attack: attack, Arrivals: arrivals(o.Scenario.Traffic[i])})
+	}
+	return all
 }
 
 // play does each task at its time and returns after length.
@@ -75,7 +74,7 @@ func (r *rig) play(ctx context.Context, length time.Duration, tasks []step.Task)
 
 // awaitConvergence waits until every worker serves every change, at most for patience. A
 // change that is not served by then is a result, not an error: the log shows which one.
-func awaitConvergence(ctx context.Context, converge *probe.Convergence, patience time.Duration) {
+func awaitConvergence(ctx context.Context, converge driver.Convergence, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	converge.Await(ctx)

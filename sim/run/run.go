@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,11 +157,20 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	instance, err := o.Driver.Prepare(ctx, s, driver.Options{Index: index, Dir: dir, Log: o.Log, Streams: streams(population)})
+	instance, err := o.Driver.Prepare(ctx, s, driver.Options{Index: index, Dir: dir, Log: o.Log, Streams: streams(population), Pods: startedPods(o.Scenario, population)})
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}
 	return &rig{name: s.Name, instance: instance, log: o.Log}, nil
+}
+
+// startedPods returns how many pods a run starts at most: those of the population, and one with each change.
+func startedPods(s *scenario.Scenario, population corpus.Population) int {
+	pods := need(population, 1).Pods
+	for _, step := range s.Timeline {
+		pods += int(math.Ceil(float64(step.Rate) * step.For.Seconds()))
+	}
+	return pods
 }
 
 // streams returns the services of the population that are reached over TCP and UDP.

@@ -1,0 +1,51 @@
+package driver
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/traffic"
+)
+
+// Distant is an instance on other machines, whose processes this process cannot see: something beside
+// them observes them.
+type Distant interface {
+	Instance
+	// Observe begins to observe the subject's processes. The events come into the log of the run when
+	// Gather of the observer is called, and when the instance stops.
+	Observe(ctx context.Context) (Observer, error)
+	// Generators returns what sends the subject's requests; nil: the harness does.
+	Generators() Generators
+	// Inside returns the addresses of nginx for the generators: HTTP, HTTPS and Options.Streams.
+	Inside() (http, tls netip.AddrPort, streams []netip.AddrPort)
+}
+
+// Observer runs the probes of a distant subject.
+type Observer interface {
+	// Sample samples at once what the processes use.
+	Sample()
+	// Workers returns the PIDs of the serving workers, where they run.
+	Workers() []int
+	// Converge begins to ask every worker about changes, until ctx ends.
+	Converge(ctx context.Context) (Convergence, error)
+	// Gather writes the events so far to the log.
+	Gather(ctx context.Context) error
+}
+
+// Convergence asks every worker about changes; see probe.Convergence, which is one.
+type Convergence interface {
+	Watch(change event.Change)
+	Await(ctx context.Context) error
+	Effort() event.Probe
+	Done() <-chan struct{}
+}
+
+// Generators send the requests of a round from elsewhere.
+type Generators interface {
+	// Begin has them send requests from a time of the log on, which it returns.
+	Begin(ctx context.Context, orders []traffic.Order) (start time.Duration, err error)
+	// End stops them, and writes their events to the log, or that some are missing.
+	End(ctx context.Context) error
+}
