@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/driver/incluster"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/subject"
+)
+
+// container is the controller's, in its pod.
+type container struct {
+	pod, node string
+	address   netip.Addr
+	id        string
+	tail      subject.Tail
+}
+
+// awaitController waits for the controller's container.
+func (i *instance) awaitController(ctx context.Context) error {
+	return poll(ctx, func() (bool, error) {
+		pod, status, err := i.findController(ctx)
+		if err != nil || pod == nil {
+			return false, err
+		}
+		if status == nil || status.State.Running == nil {
+			return false, i.failed(ctx, *pod, status)
+		}
+		address, err := netip.ParseAddr(pod.Status.PodIP)
+		if err != nil {
+			return false, nil //nolint:nilerr // it has none yet
+		}
+		c := &i.controller
+		c.pod, c.node, c.address, c.id = pod.Name, pod.Spec.NodeName, address, status.ContainerID
+		return true, nil
+	})
+}
+
+// findController returns the controller's pod and the status of its container; nil while there is none.
+func (i *instance) findController(ctx context.Context) (*corev1.Pod, *corev1.ContainerStatus, error) {
+	list, err := i.driver.client.CoreV1().Pods(i.home.name()).List(ctx, metav1.ListOptions{LabelSelector: incluster.Selector})
+	if err != nil {
+		return nil, nil, err
+	}
+	for n, pod := range list.Items {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == incluster.Container })
+		if at < 0 {
+			return &list.Items[n], nil, nil
+		}
+		return &list.Items[n], &list.Items[n].Status.ContainerStatuses[at], nil
+	}
+	return nil, nil, nil
+}
+
+// failed returns an error if the first container cannot run, with its last log line if it has one. It
+// also writes the container's log to controller.log.
+func (i *instance) failed(ctx context.Context, pod corev1.Pod, status *corev1.ContainerStatus) error {
+	ended := status != nil && (status.State.Terminated != nil || status.LastTerminationState.Terminated != nil)
+	if !ended {
+		if why := whyNotRunning(pod); why != "" && status != nil {
+			return errors.New(why)
+		}
+		return nil // a pod that is not scheduled yet may be soon
+	}
+	text, err := i.driver.client.CoreV1().Pods(i.home.name()).GetLogs(pod.Name, &corev1.PodLogOptions{
+		Container: incluster.Container, Previous: status.State.Terminated == nil,
+	}).DoRaw(ctx)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	var last subject.Tail
+	last.Write(text)
+	return errors.Join(fmt.Errorf("the controller ended: %s", last.Last()), os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
+}
+
+// follow follows the controller's log and container until the instance stops.
+func (i *instance) follow(context.Context) error {
+	file, err := subject.OpenLog(i.options.Dir, i.options.Log, i.subject.Name)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	i.watching = cancel
+	i.watched.Go(func() {
+		defer file.Close()
+		i.followLog(ctx, io.MultiWriter(file, &i.controller.tail))
+	})
+	i.watched.Go(func() { i.watchController(ctx) })
+	return nil
+}
+
+// followLog copies the controller's log. Syncs get the times of our clock.
+func (i *instance) followLog(ctx context.Context, keep io.Writer) {
+	stream, err := i.driver.client.CoreV1().Pods(i.home.name()).GetLogs(i.controller.pod, &corev1.PodLogOptions{Container: incluster.Container, Follow: true}).Stream(ctx)
+	if err != nil {
+		fmt.Fprintln(keep, "its log cannot be read:", err)
+		return
+	}
+	defer stream.Close()
+	peer := i.peer(i.controller.pod, i.controller.node)
+	if peer.MeasureClock(ctx) != nil {
+		peer = nil // the observer has not started yet: the first syncs are outside of the rounds
+	}
+	subject.FollowLog(stream, keep, i.options.Log, i.subject.Name, func(line []byte) (*event.Sync, time.Time) {
+		sync, at := i.setup.Read(line)
+		if sync == nil || at.IsZero() {
+			return sync, at
+		}
+		if peer == nil {
+			if peer = i.peer(i.controller.pod, i.controller.node); peer.MeasureClock(ctx) != nil {
+				peer = nil
+				return sync, time.Time{} // when the line arrived
+			}
+		}
+		return sync, peer.Ours(at)
+	})
+}
+
+// watchController closes died when the container no longer runs.
+func (i *instance) watchController(ctx context.Context) {
+	err := poll(ctx, func() (bool, error) {
+		pod, err := i.driver.client.CoreV1().Pods(i.home.name()).Get(ctx, i.controller.pod, metav1.GetOptions{})
+		if gone(err) == nil && err != nil {
+			return false, errors.New("its pod was deleted")
+		}
+		if err != nil {
+			return false, nil //nolint:nilerr // the API server may be away for a moment
+		}
+		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == incluster.Container })
+		if at >= 0 && pod.Status.ContainerStatuses[at].ContainerID == i.controller.id && pod.Status.ContainerStatuses[at].State.Running != nil {
+			return false, nil
+		}
+		if why := whyNotRunning(*pod); why != "" {
+			return false, errors.New(why)
+		}
+		return false, errors.New("its container was restarted")
+	})
+	if ctx.Err() != nil {
+		err = errors.New("the run has stopped it")
+	}
+	i.err = fmt.Errorf("the controller of subject %s ended: %w: %s", i.subject.Name, err, i.controller.tail.Last())
+	close(i.died)
+}

@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/agent"
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/incluster"
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/subject"
+)
+
+// instance is one subject in the cluster.
+type instance struct {
+	fault.Unable
+
+	driver  *Driver
+	subject subject.Subject
+	options driver.Options
+	setup   *adapter.Setup
+	home    home
+	names   names
+	token   string // of all agents and pods of the subject
+	pool    int
+	pods    backend.Fleet // nil: not yet
+
+	controller container // that runs now, or ran last
+	forwards   []*forward
+	observer   *agent.Observation // nil: it does not observe yet
+	traffic    *agent.Traffic     // nil: there are no traffic pods
+
+	watching context.CancelFunc // of the controller's container and log; nil: it was not launched
+	watched  sync.WaitGroup
+	died     chan struct{}
+	err      error // how the controller ended; set before died is closed
+
+	stop    sync.Once
+	stopped error
+}
+
+var (
+	_ driver.Distant    = (*instance)(nil)
+	_ driver.Translator = (*instance)(nil)
+)
+
+func (i *instance) API() *rest.Config     { return i.driver.API }
+func (i *instance) Setup() *adapter.Setup { return i.setup }
+func (i *instance) Pods() backend.Fleet   { return i.pods }
+func (i *instance) Died() <-chan struct{} { return i.died }
+func (i *instance) Err() error            { return i.err }
+
+// Address returns an address of this machine, from which connections are forwarded to nginx.
+func (i *instance) Address() netip.AddrPort { return i.forwarded(0) }
+
+// TLS returns such an address for HTTPS.
+func (i *instance) TLS() netip.AddrPort { return i.forwarded(1) }
+
+// Streams returns such addresses for TCP services. UDP cannot be forwarded: the traffic pods send it.
+func (i *instance) Streams() []netip.AddrPort {
+	var all []netip.AddrPort
+	for n := range i.options.Streams {
+		all = append(all, i.forwarded(2+n))
+	}
+	return all
+}
+
+func (i *instance) forwarded(n int) netip.AddrPort {
+	if n < len(i.forwards) {
+		return i.forwards[n].address
+	}
+	return netip.AddrPort{}
+}
+
+// Inside returns the addresses of nginx in the pod network.
+func (i *instance) Inside() (http, tls netip.AddrPort, streams []netip.AddrPort) {
+	at := func(port int) netip.AddrPort { return netip.AddrPortFrom(i.controller.address, uint16(port)) }
+	for n := range i.options.Streams {
+		streams = append(streams, at(incluster.StreamBase+n))
+	}
+	return at(httpPort), at(httpsPort), streams
+}
+
+// Generators returns the traffic pods, or nil if there are none.
+func (i *instance) Generators() driver.Generators {
+	if i.traffic == nil {
+		return nil
+	}
+	return i.traffic
+}
+
+// Observe begins to observe the controller's pod from within.
+func (i *instance) Observe(context.Context) (driver.Observer, error) {
+	return observer{i.observer}, nil
+}
+
+// observer gives an observation the types of driver.Observer.
+type observer struct{ *agent.Observation }
+
+func (o observer) Converge(ctx context.Context) (driver.Convergence, error) {
+	return o.Observation.Converge(ctx)
+}
+
+// Translate implements driver.Translator.
+func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	i.names.run, i.names.made = i.home.name(), i.home.labels()
+	return i.names.translate(object)
+}
+
+// Launch installs the controller, waits for its health endpoint, and starts what sends its requests.
+func (i *instance) Launch(ctx context.Context) error {
+	steps := []func(context.Context) error{i.install, i.awaitController, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
+		}
+	}
+	return nil
+}
+
+// Revive returns an error: no fault that this driver can make ends a controller.
+func (i *instance) Revive(context.Context) error {
+	return errors.New("the driver cluster does not wait for controllers that ended")
+}
+
+// observe begins to observe the processes.
+func (i *instance) observe(ctx context.Context) error {
+	peer := i.peer(i.controller.pod, i.controller.node)
+	if err := poll(ctx, func() (bool, error) { return peer.MeasureClock(ctx) == nil, i.ended() }); err != nil {
+		return fmt.Errorf("wait for the observer: %w", err)
+	}
+	local := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port) }
+	var err error
+	i.observer, err = agent.Observe(ctx, peer, i.options.Log, i.subject.Name, local(httpPort), local(httpsPort))
+	return err
+}
+
+func (i *instance) awaitHealthy(ctx context.Context) error {
+	return poll(ctx, func() (bool, error) { return i.Healthy(ctx) == nil, i.ended() })
+}
+
+// ended returns how the controller has ended, nil if it runs.
+func (i *instance) ended() error {
+	select {
+	case <-i.died:
+		return i.err
+	default:
+		return nil
+	}
+}
+
+// Healthy checks the health endpoint once, through the API server.
+func (i *instance) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	client, url, err := i.proxy(i.controller.pod, healthPort)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the controller's health endpoint: %s", answer.Status)
+	}
+	return nil
+}
+
+// Stop gathers the last events and removes everything from the cluster, even if ctx has ended.
+func (i *instance) Stop(ctx context.Context) error {
+	i.stop.Do(func() {
+		ctx := context.WithoutCancel(ctx)
+		var errs []error
+		if i.observer != nil {
+			errs = append(errs, i.observer.End(ctx))
+		}
+		for _, f := range i.forwards {
+			f.close()
+		}
+		if i.pods != nil {
+			i.pods.Stop()
+		}
+		if i.watching != nil {
+			i.watching()
+			i.watched.Wait()
+		}
+		i.stopped = errors.Join(append(errs, i.home.remove(ctx))...)
+	})
+	return i.stopped
+}
+
+// pollEvery is the time between two looks at the cluster.
+const pollEvery = 200 * time.Millisecond
+
+// poll calls done repeatedly until it returns true or an error, or until ctx is done.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		if is, err := done(); is || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// leftover is a subject's namespace of an earlier run.
+type leftover struct {
+	home
+	until time.Time // when its Lease ends; if that is over, the run was killed
+}
+
+// leftovers returns all namespaces of runs.
+func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
+	list, err := d.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: RunLabel})
+	if err != nil {
+		return nil, fmt.Errorf("look for leftovers of earlier runs: %w", err)
+	}
+	var all []leftover
+	for _, one := range list.Items {
+		until := one.CreationTimestamp.Add(leaseDuration)
+		lease, err := d.client.CoordinationV1().Leases(one.Name).Get(ctx, leaseName, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("get the Lease of namespace %s: %w", one.Name, err)
+		}
+		if err == nil && lease.Spec.RenewTime != nil {
+			until = lease.Spec.RenewTime.Add(leaseDuration)
+		}
+		all = append(all, leftover{home{client: d.client, run: one.Labels[RunLabel]}, until})
+	}
+	return all, nil
+}
+
+// reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.
+func (d *Driver) reportLeftovers(ctx context.Context) error {
+	all, err := d.leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if time.Now().After(one.until) {
+			d.Tell(fmt.Sprintf("removing what run %s left behind", one.run))
+			continue
+		}
+		d.Tell(fmt.Sprintf("run %s is under way, or was killed a moment ago; a run that begins after %s removes what it left behind", one.run, one.until.UTC().Format(time.TimeOnly+" UTC")))
+	}
+	return nil
+}
+
+// removeLeftovers removes what runs left behind that were killed.
+func (d *Driver) removeLeftovers(ctx context.Context) error {
+	all, err := d.leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if time.Now().Before(one.until) {
+			continue
+		}
+		if err := one.remove(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
