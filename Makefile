@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict studies history
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict studies history cluster-traffic
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -58,6 +58,9 @@ test: ## run all tests, with the race detector and a real nginx
 
 e2e: ## run the end-to-end suite on a kind cluster (node image: KIND_IMAGE), results in docs/results/e2e
 	hack/e2e
+
+cluster-traffic: setup ## run a scenario with 1, 2 and 4 traffic pods in a kind cluster of three nodes (KIND_IMAGE), results in docs/results/cluster
+	hack/cluster-traffic
 
 drivers: setup ## run five scenarios on each driver (kind node image: KIND_IMAGE), results in docs/results/drivers
 	hack/three-drivers

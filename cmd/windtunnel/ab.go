@@ -49,6 +49,7 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 	addSide(command, &o.base, &o.subjects[0])
 	addSide(command, &o.head, &o.subjects[1])
 	o.driver.add(command)
+	o.driver.addCluster(command.Flags())
 	command.Flags().IntVarP(&o.runs, "runs", "n", 10, "runs per side; figures that vary need about 6, the A/A control twice as many (the table says how many)")
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
 	o.progress.add(command.Flags())

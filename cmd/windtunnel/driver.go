@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/cluster"
 	"windtunnel.dev/sim/driver/container"
 	"windtunnel.dev/sim/driver/kind"
 	"windtunnel.dev/sim/driver/local"
@@ -33,6 +35,11 @@ type driverFlags struct {
 	hostPaths  bool   // controllers other than ours may write to fixed paths of this machine
 	kubeadm    string // path of a file
 	kind       kind.Driver
+
+	existing            bool   // the command has the flags of the cluster driver
+	kubeconfig, context string // of that driver
+	traffic             int    // pods
+	harness             string // image
 }
 
 // drivers lists all drivers, one per line. open returns the driver, or an error that says what this
@@ -44,6 +51,7 @@ var drivers = []struct {
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
 	{"kind", "a cluster each", openKind},
+	{"cluster", "a cluster that is there", openCluster},
 }
 
 // add adds the flags that all commands with a driver share.
@@ -56,12 +64,21 @@ func (f *driverFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.name, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	addNginx(flags, &f.nginx)
 	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: let controllers that use fixed paths, such as /etc/nginx, use those of this machine, where it does not allow to isolate them")
-	flags.StringVar(&f.image, "image", "", "with --driver container or kind: image that replaces the bundled controller's (default: "+engine.Image+")")
+	flags.StringVar(&f.image, "image", "", "with --driver container, kind or cluster: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
-	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine) or case run --kubeconfig")
+	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine), --driver cluster (default: as many as the scenario needs) or case run --kubeconfig")
 	flags.StringVar(&f.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters under this name; the next run with the same name empties and reuses them")
 	completes(command, "driver", names...)
+}
+
+// addCluster adds the flags of the driver cluster.
+func (f *driverFlags) addCluster(flags *pflag.FlagSet) {
+	f.existing = true
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "with --driver cluster: kubeconfig of the cluster (default: as kubectl)")
+	flags.StringVar(&f.context, "context", "", "with --driver cluster: context to use (default: the current one)")
+	flags.IntVar(&f.traffic, "traffic-pods", 1, "with --driver cluster: number of pods that share the requests; 0: this process sends them")
+	flags.StringVar(&f.harness, "harness-image", cluster.HarnessImage, "with --driver cluster: image with windtunnel, for pods in the cluster")
 }
 
 // addController adds the flag for the controller's binary.
@@ -144,6 +161,23 @@ func openKind(f driverFlags) (driver.Driver, error) {
 		d.Cluster.Kubeadm = string(patch)
 	}
 	return d, nil
+}
+
+func openCluster(f driverFlags) (driver.Driver, error) {
+	if !f.existing {
+		return nil, errors.New("this command cannot use --driver cluster: windtunnel run, ab and replay can")
+	}
+	if f.controller != "" {
+		return nil, fmt.Errorf("--controller=%s is a binary, but pods run images: name one with --image", f.controller)
+	}
+	api, err := liveCluster(f.kubeconfig, f.context)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Open(context.Background(), cluster.Options{
+		API: api, Image: f.image, Harness: f.harness, Pool: f.kind.Pool, Traffic: f.traffic,
+		Tell: func(notice string) { fmt.Fprintln(os.Stderr, "windtunnel:", notice) },
+	})
 }
 
 // forSubjectsOf returns the flags for a driver that need not find the bundled controller if no subject

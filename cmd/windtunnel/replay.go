@@ -51,6 +51,7 @@ Exit codes: those of windtunnel run.`,
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-TIME)")
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
+	o.driver.addCluster(command.Flags())
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
 	o.progress.add(flags)

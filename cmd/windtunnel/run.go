@@ -58,6 +58,7 @@ applies to the subject, 130 interrupted (the report covers the run until then).`
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addController(flags)
+	o.driver.addCluster(flags)
 	o.driver.addPortBase(flags)
 	o.progress.add(flags)
 	o.format.add(command, markdownFormat)

@@ -1,0 +1,69 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterdriver "windtunnel.dev/sim/driver/cluster"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
+)
+
+// A scenario runs in the suite's cluster, beside the controller that is installed there.
+var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, Serial, func() {
+	for _, pods := range []int{1, 2, 4} {
+		It("has "+strconv.Itoa(pods)+" traffic pods, and leaves nothing behind", func(ctx context.Context) {
+			out := filepath.Join("../runs/e2e", "cluster-"+strconv.Itoa(pods))
+			Expect(os.RemoveAll(out)).To(Succeed())
+			kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+			Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
+			command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=cluster", "--kubeconfig="+kubeconfig,
+				"--traffic-pods="+strconv.Itoa(pods), "--out="+out, "../scenarios/endpoints/endpoint-churn-is-dynamic.yaml")
+			command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+			command.WaitDelay = 3 * time.Minute
+			said, err := command.CombinedOutput()
+			AddReportEntry("output", string(said))
+			if command.ProcessState.ExitCode() != void {
+				Expect(err).NotTo(HaveOccurred(), "%s", said)
+			}
+			checkClocks(filepath.Join(out, "result.json"), pods)
+			left, err := here.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: clusterdriver.RunLabel})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(left.Items).To(BeEmpty())
+			classes, err := here.client.NetworkingV1().IngressClasses().List(ctx, metav1.ListOptions{LabelSelector: clusterdriver.RunLabel})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(classes.Items).To(BeEmpty())
+		}, NodeTimeout(10*time.Minute))
+	}
+})
+
+// checkClocks checks the clocks of a run, and that no observation is missing. The nodes of kind share
+// the machine's clock, so their true offset is none: the measured one must be within its bound.
+func checkClocks(file string, pods int) {
+	GinkgoHelper()
+	text, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	var result measure.Result
+	Expect(json.Unmarshal(text, &result)).To(Succeed())
+	s := result.Subjects[0]
+	Expect(s.Missing).To(BeEmpty())
+	Expect(s.Requests.Sent).To(BeNumerically(">", 0))
+	Expect(s.Changes.Unconverged).To(BeZero())
+	traffic := 0
+	for _, c := range s.Clocks {
+		if c.Role == event.TrafficClock {
+			traffic++
+		}
+		Expect(c.Offset.Abs()).To(BeNumerically("<=", c.Bound+time.Millisecond), "%+v", c)
+	}
+	Expect(traffic).To(Equal(pods))
+}
