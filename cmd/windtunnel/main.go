@@ -67,7 +67,7 @@ func rootCommand() *cobra.Command {
 		Version:       version.Of().String(),
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), predictCommand(), calibrateCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), explainCommand(), corpusCommand(), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), predictCommand(), calibrateCommand(), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), explainCommand(), corpusCommand(), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
 	root.AddCommand(listCommand(), validateCommand(), versionCommand())
 	return root
 }

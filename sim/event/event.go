@@ -42,6 +42,7 @@ type Event struct {
 	Logged        *Logged        `json:"logged,omitempty"`
 	Clock         *Clock         `json:"clock,omitempty"`
 	Missing       *Missing       `json:"missing,omitempty"`
+	Scrape        *Scrape        `json:"scrape,omitempty"`
 }
 
 // Run is the first event of a log. It describes the scenario, its inputs and its environment.
@@ -79,9 +80,9 @@ const (
 	Cut        PhaseName = "cut" // the run was interrupted; nothing after it is measured
 )
 
-// Change is a change of the cluster. At is the time of its intent, before its API write. IDs count
-// from 1 and are unique within a subject; the same ID is the same change for every subject of the
-// run.
+// Change is a change of the cluster. At is the time of its intent, before its API write; for a change
+// that was observed in a cluster of others, At is the time at which the API told it. IDs count from 1
+// and are unique within a subject; the same ID is the same change for every subject of the run.
 type Change struct {
 	ID      int      `json:"id"`
 	Step    string   `json:"step"`              // rolling-update, apply …
@@ -96,6 +97,9 @@ type Change struct {
 	// Certificate is the new certificate, if the change has one.
 	Certificate  *Certificate  `json:"certificate,omitempty"`
 	Confirmation *Confirmation `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
+	// Late is, for an observed change, how long before At the API server had stored it, at most: the
+	// server records the second. 0 means that it is not known.
+	Late time.Duration `json:"late,omitempty"`
 }
 
 // Certificate identifies a certificate of a host by its serial number, in lower-case hexadecimal.
@@ -164,6 +168,8 @@ const (
 	Corrupted  Cause = "corrupted"     // the response is complete but differs from what was sent
 	Timeout    Cause = "timeout"       // no response in time
 	NginxError Cause = "nginx-5xx"     // a 5xx from nginx itself (no pod answered)
+	AnyError   Cause = "5xx"           // a 5xx of a host whose pods do not say who they are: from nginx or from a pod
+	AnyOther   Cause = "4xx"           // likewise, a 4xx
 	PodError   Cause = "pod-5xx"       // a 5xx from a pod
 	NotFound   Cause = "not-found"     // a 404 from nginx: no such host or path
 	NginxOther Cause = "nginx-other"   // another response without success from nginx: 3xx, 4xx
@@ -183,10 +189,13 @@ type Socket struct {
 	Opened bool   `json:"opened"`
 }
 
+// SomeWorker is the PID in an Answer whose worker is not known.
+const SomeWorker = 0
+
 // Answer is a probe's response from one worker, over a connection that is known to belong to that
 // worker. At is the time when the response was complete.
 type Answer struct {
-	Worker  int           `json:"worker"` // PID
+	Worker  int           `json:"worker"` // PID, or SomeWorker
 	Change  int           `json:"change"` // the change that was probed
 	Service string        `json:"service"`
 	Pod     string        `json:"pod,omitempty"`
@@ -320,6 +329,33 @@ const (
 // written at most every 100 ms, and only when there is another line.
 type Logged struct {
 	Bytes int64 `json:"bytes"` // in the file before the line that was written at At
+}
+
+// Scrape is what a controller of an observed installation said about itself: at its metrics endpoint,
+// and where that lacks nginx's own counts, on nginx's status page. At is the time of the answer.
+// Counts are totals since the controller, or nginx, started.
+type Scrape struct {
+	Pod     string    `json:"pod"`               // of the controller: namespace/name, or a URL
+	Started time.Time `json:"started,omitzero"`  // the controller's process, by its own clock
+	Reloads *Reloads  `json:"reloads,omitempty"` // nil: it does not count them
+	Nginx   *Status   `json:"nginx,omitempty"`   // nil: it does not tell
+}
+
+// Reloads counts the configurations that a controller has given to nginx.
+type Reloads struct {
+	Loaded int `json:"loaded"` // that of nginx's start included
+	Failed int `json:"failed"`
+	// Last is when the last one was loaded, since the start of the run, by the controller's clock; it
+	// may be negative. 0 means that the controller does not tell.
+	Last time.Duration `json:"last,omitempty"`
+}
+
+// Status is what nginx counts itself (stub_status).
+type Status struct {
+	Active   int   `json:"active"`   // open connections of clients
+	Accepted int64 `json:"accepted"` // connections
+	Handled  int64 `json:"handled"`  // connections: fewer than Accepted if a limit was reached
+	Requests int64 `json:"requests"`
 }
 
 // Host is a sample of the machine. Busy is the share of CPU time that was not idle since the

@@ -178,6 +178,8 @@ func (w *watched) result(spans activeSpans) Served {
 // worker that left earlier need not have served the change, but its old answers count. (The log may
 // report that a worker drains a little after the probe knew it, so the time of the last probe
 // cannot serve as the end.)
+//
+// Where nobody knows which worker gave an answer, all answers count as those of one worker.
 func (w *watched) times(spans activeSpans) (first, last time.Duration, all bool) {
 	first, last = none, none
 	for _, s := range w.sightings {
@@ -187,6 +189,9 @@ func (w *watched) times(spans activeSpans) (first, last time.Duration, all bool)
 	}
 	all = first != none
 	end := min(w.end, w.undone)
+	if s := w.sightings[event.SomeWorker]; s != nil {
+		return first, max(first, s.served(w.Change)), all
+	}
 	for pid, l := range spans {
 		s := w.sightings[pid]
 		has := l.activeAt(end)

@@ -31,6 +31,13 @@ func (ds *durations) add(d time.Duration) {
 	ds.max = max(ds.max, d)
 }
 
+// merge adds all durations of another collection.
+func (ds *durations) merge(other *durations) {
+	ds.histogram.Merge(other.histogram)
+	ds.n += other.n
+	ds.max = max(ds.max, other.max)
+}
+
 func (ds *durations) result() Durations {
 	if ds.n == 0 {
 		return Durations{}

@@ -24,6 +24,7 @@ var measurements = []func(rounds) measurement{
 	newConverge,
 	newProbes,
 	newReloads,
+	newReported,
 	newFaults,
 	newWorkers,
 	newGenerations,

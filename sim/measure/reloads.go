@@ -6,15 +6,22 @@ import "windtunnel.dev/sim/event"
 type generation struct{ master, number int }
 
 // reloads counts the generations that appeared in the rounds. The first generation in the log does
-// not count, because it was already running.
+// not count, because it was already running. Where no worker is seen, controllers may count their
+// reloads themselves.
 type reloads struct {
-	known map[generation]bool
-	seen  []Reload
+	known   map[generation]bool
+	seen    []Reload
+	counted counters
 }
 
-func newReloads(rounds) measurement { return &reloads{known: map[generation]bool{}} }
+func newReloads(rounds) measurement {
+	return &reloads{known: map[generation]bool{}, counted: counters{}}
+}
 
 func (m *reloads) Add(e event.Event, in bool) {
+	if e.Scrape != nil {
+		m.counted.add(e.Scrape, e.At, in)
+	}
 	if e.Worker == nil {
 		return
 	}
@@ -27,6 +34,9 @@ func (m *reloads) Add(e event.Event, in bool) {
 }
 
 func (m *reloads) Result(s *Subject, t *Timeline) {
+	if len(m.known) == 0 {
+		m.seen = m.counted.reloads()
+	}
 	s.Reloads = len(m.seen)
 	t.Reloads = m.seen
 }

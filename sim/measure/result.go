@@ -52,6 +52,8 @@ type Subject struct {
 	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
 	Trouble      []string      `json:"trouble,omitempty"`
+	// Reported is what the controllers of an observed installation said about themselves.
+	Reported Reported `json:"reported"`
 	// PodSockets is how the simulated pods listened; its mode is empty if they were real pods.
 	PodSockets event.PodSockets `json:"podSockets"`
 	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
@@ -267,6 +269,23 @@ type Trend struct {
 	PerHour float64 `json:"perHour"`
 	Low     float64 `json:"low"`  // per hour
 	High    float64 `json:"high"` // per hour
+}
+
+// Reported sums up what the controllers of an installation that was only observed said about
+// themselves at their metrics endpoints. Controllers is 0 if there are no such observations.
+type Reported struct {
+	Controllers int   `json:"controllers"` // that were asked
+	Restarts    int   `json:"restarts"`    // of those
+	Reloads     int   `json:"reloads"`     // that they counted
+	Failed      int   `json:"failed"`      // reloads that failed
+	Requests    int64 `json:"requests"`    // that nginx counted, of all clients
+	Dropped     int64 `json:"dropped"`     // connections that nginx accepted, but could not handle
+	Active      int   `json:"active"`      // most connections of clients to one nginx
+	// Granularity is the time between two looks at the same controller. A reload happened within it.
+	Granularity Durations `json:"granularity"`
+	// Late is how long before the API told a change it had stored it, at most. The API server records
+	// the second, so up to a second of this is not lateness.
+	Late Durations `json:"late"`
 }
 
 // CPU is the CPU time used in the rounds.

@@ -58,6 +58,8 @@ var rows = withFigures([]row{
 	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", "", memory},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
+	{"controllers observed", "The controllers of an observed installation, what they counted themselves, and the time between two looks at the same one, within which a reload happened.", "", observedControllers},
+	{"changes were told late by at most", "How long before the API told a change it had stored it, p50 / max. The API server records the second, so a second of it may be none.", "", toldLate},
 	{"sockets of the simulated pods", "Whether all pods shared one socket per port, or each pod had its own. Either way, the kernel refused connections to a pod that was starting or gone.", "", podSockets},
 	{"run is valid", "Whether the run says anything about the subject.", "", validityLines},
 })
@@ -88,6 +90,35 @@ func withFigures(rows []row) []row {
 		}
 	}
 	return rows
+}
+
+// observedControllers returns nil if the run was not an observation.
+func observedControllers(s measure.Subject) []string {
+	r := s.Reported
+	if r.Controllers == 0 {
+		return nil
+	}
+	lines := []string{count(r.Controllers)}
+	if r.Granularity.N > 0 {
+		lines = append(lines, "asked every "+duration(r.Granularity.P50)+", at most "+duration(r.Granularity.Max))
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{r.Reloads, "reloads counted"}, {r.Failed, "reloads failed"}, {r.Restarts, "restarted"}, {int(r.Dropped), "connections dropped"}, {int(r.Requests), "requests of all clients"}} {
+		if part.n > 0 {
+			lines = append(lines, count(part.n)+" "+part.what)
+		}
+	}
+	return lines
+}
+
+// toldLate returns nil if it is not known.
+func toldLate(s measure.Subject) []string {
+	if s.Reported.Late.N == 0 {
+		return nil
+	}
+	return []string{duration(s.Reported.Late.P50) + " / " + duration(s.Reported.Late.Max)}
 }
 
 // podSockets returns nil if there were none.

@@ -46,6 +46,7 @@ type outcome struct {
 	stream   bool
 	took     time.Duration
 
+	anonymous   bool   // pods do not say who they are
 	wantBody    string // checksum of what was sent
 	wantService string
 	wantHost    string
@@ -97,6 +98,12 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 		}
 	}
 	switch {
+	case o.anonymous && o.status >= 500:
+		return event.AnyError, status
+	case o.anonymous && o.status >= 400:
+		return event.AnyOther, status
+	case o.anonymous:
+		return "", ""
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
 	case aPod && !o.stream && o.identity.State == backend.Gone: // a stream may have begun before

@@ -31,7 +31,7 @@ func (r *recorder) record(s shot, send func(context.Context) outcome) outcome {
 	took := time.Since(sent)
 	o.by = whoEnded(r.inFlight, ctx)
 	o.wantService, o.wantHost = s.target.Service, s.target.Host
-	o.stream, o.took = r.lane.stream, took
+	o.stream, o.took, o.anonymous = r.lane.stream, took, s.target.Anonymous
 
 	cause, detail := classify(o)
 	method, serial := "", ""

@@ -50,6 +50,9 @@ type Target struct {
 	Host    string
 	Path    string // "" is "/"
 	Service string // namespace/name: the service that must answer
+	// Anonymous means that the pods do not say who they are. Any answer below 400 is then a success,
+	// and it is not known whether nginx or a pod gave it. Only for lanes that send a GET.
+	Anonymous bool
 	// TLS means that clients of every lane ask over TLS, with the host as the name of the server.
 	TLS bool
 	// To replaces Attack.To for this target: TCP and UDP services have addresses of their own.

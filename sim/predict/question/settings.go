@@ -206,3 +206,6 @@ func setRate[T any](all []T, is func(*T) (bool, *scenario.Rate), added T, rate s
 	}
 	return all
 }
+
+// Flags returns the names of the controller's flags that matter for the control loop.
+func Flags() []string { return namesOf(flags) }

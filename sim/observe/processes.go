@@ -1,0 +1,210 @@
+package observe
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"windtunnel.dev/sim/event"
+)
+
+// InsideCommand is the hidden command of windtunnel that calls Inside.
+const InsideCommand = "observe-inside"
+
+const (
+	// insidePatience is how long an ephemeral container may take to start.
+	insidePatience = time.Minute
+	// longestInside is how long an ephemeral container runs if the observation has no end.
+	longestInside = 24 * time.Hour
+	// mostPIDs is the largest number of processes that a kernel has (PID_MAX_LIMIT).
+	mostPIDs = 1 << 22
+)
+
+// lookInside adds an ephemeral container to the pod of a controller, and logs what it prints.
+func (ob *observation) lookInside(ctx context.Context, c *controller, running *sync.WaitGroup) {
+	if ob.Ephemeral == "" || c.pod == nil {
+		return
+	}
+	number := ob.controllers.inside.add()
+	running.Go(func() {
+		err := ob.runInside(ctx, c.pod, number)
+		ob.controllers.inside.forget(number)
+		if err != nil && ctx.Err() == nil {
+			ob.trouble("the processes of "+c.name+" are not seen", err.Error())
+		}
+	})
+}
+
+func (ob *observation) runInside(ctx context.Context, pod *corev1.Pod, number int) error {
+	container := "windtunnel-" + strings.ToLower(rand.Text()[:6])
+	if err := ob.addContainer(ctx, pod, container); err != nil {
+		return fmt.Errorf("add an ephemeral container: %w", err)
+	}
+	if err := ob.awaitContainer(ctx, pod, container); err != nil {
+		return fmt.Errorf("start the ephemeral container %s: %w", container, err)
+	}
+	printed, err := ob.client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true}).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer printed.Close()
+	return ob.readInside(printed, number)
+}
+
+// addContainer adds an ephemeral container that shares the processes of the controller's container.
+func (ob *observation) addContainer(ctx context.Context, pod *corev1.Pod, name string) error {
+	length := longestInside
+	if ob.Length > 0 {
+		length = ob.Length + ob.Settle + time.Minute
+	}
+	pods := ob.client.CoreV1().Pods(pod.Namespace)
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now.Spec.EphemeralContainers = append(now.Spec.EphemeralContainers, corev1.EphemeralContainer{
+			TargetContainerName: (&controller{pod: pod}).container().Name,
+			EphemeralContainerCommon: corev1.EphemeralContainerCommon{
+				Name: name, Image: ob.Ephemeral, ImagePullPolicy: corev1.PullIfNotPresent,
+				Args: []string{InsideCommand, "--for=" + length.String()},
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), RunAsNonRoot: new(true),
+					Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			},
+		})
+		_, err = pods.UpdateEphemeralContainers(ctx, pod.Name, now, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, insidePatience, fmt.Errorf("not within %v", insidePatience))
+	defer cancel()
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	why := "it waits"
+	for {
+		now, err := ob.client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+		if err == nil {
+			for _, status := range now.Status.EphemeralContainerStatuses {
+				switch {
+				case status.Name != name:
+				case status.State.Running != nil:
+					return nil
+				case status.State.Terminated != nil:
+					return fmt.Errorf("it ended with code %d: %s", status.State.Terminated.ExitCode, status.State.Terminated.Message)
+				case status.State.Waiting != nil:
+					why = status.State.Waiting.Reason + " " + status.State.Waiting.Message
+				}
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", context.Cause(ctx), why)
+		}
+	}
+}
+
+// readInside logs the events that an ephemeral container prints. Its clock is not ours: the line that took
+// the shortest time to arrive sets the two against each other, so times may be late by that time.
+func (ob *observation) readInside(printed io.Reader, number int) error {
+	lines := bufio.NewScanner(printed)
+	lines.Buffer(nil, 1<<20)
+	var behind time.Duration // how much later our clock is, at most
+	for n := 0; lines.Scan(); n++ {
+		var e event.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return fmt.Errorf("the ephemeral container prints %.200q: does its image have windtunnel?", lines.Text())
+		}
+		if offset := ob.log.Now() - e.At; n == 0 || offset < behind {
+			behind = offset
+		}
+		e.At, e.Subject = e.At+behind, subjectName
+		ob.writeInside(e, number)
+	}
+	return lines.Err()
+}
+
+// writeInside logs an event of the pod with a number. PIDs of different pods may be equal, so those of the
+// second and later ones are shifted by mostPIDs each.
+func (ob *observation) writeInside(e event.Event, number int) {
+	shift := (number - 1) * mostPIDs
+	switch {
+	case e.Worker != nil:
+		e.Worker.PID += shift
+		e.Worker.Master += shift
+	case e.Usage != nil:
+		for i := range e.Usage.ByGeneration {
+			e.Usage.ByGeneration[i].Master += shift
+		}
+		e.Usage = ob.controllers.inside.sum(number, *e.Usage)
+	}
+	ob.log.Write(e)
+}
+
+// inside has what the pods with an ephemeral container last used, by their numbers.
+type inside struct {
+	mu   sync.Mutex
+	next int
+	last map[int]event.Usage
+}
+
+func (i *inside) add() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.next++
+	return i.next
+}
+
+func (i *inside) forget(number int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.last, number)
+}
+
+// used reports whether a pod tells what it uses.
+func (i *inside) used() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.last) > 0
+}
+
+// sum sets what a pod uses, and returns the sum of what all use.
+func (i *inside) sum(number int, usage event.Usage) *event.Usage {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.last == nil {
+		i.last = map[int]event.Usage{}
+	}
+	i.last[number] = usage
+	var sum event.Usage
+	thorough := true
+	for _, one := range i.last {
+		add(&sum, one)
+		sum.ChildrenCPU += one.ChildrenCPU
+		sum.NginxPSS += one.NginxPSS
+		sum.NginxFiles += one.NginxFiles
+		sum.ControllerFiles += one.ControllerFiles
+		sum.Workers += one.Workers
+		sum.Generations += one.Generations
+		sum.ByGeneration = append(sum.ByGeneration, one.ByGeneration...)
+		thorough = thorough && one.NginxPSS > 0
+	}
+	if !thorough { // a part is not a sum
+		sum.NginxPSS, sum.NginxFiles, sum.ControllerFiles = 0, 0, 0
+	}
+	return &sum
+}
