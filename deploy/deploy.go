@@ -1,5 +1,5 @@
 // Package deploy holds the manifests that install the controller in a cluster,
-// those of a Job that churns it, and the roles of users who run cases.
+// those of a Job that churns it, and the roles of users who run cases or observe it.
 // It stands between kustomize's files, for `kubectl apply -k deploy/`, and Go
 // programs that install the same. Its one rule: what Build returns is what
 // kubectl would send.
@@ -20,7 +20,7 @@ import (
 
 // Files are the manifests, as they lie below the deploy folder.
 //
-//go:embed kustomization.yaml controller admission churn cases cluster
+//go:embed kustomization.yaml controller admission churn cases cluster observe
 var Files embed.FS
 
 // Build returns the objects of a folder, "." being all that is installed

@@ -26,7 +26,7 @@ const (
 	lease      = "ingress-nginx-leader"
 )
 
-// overlay is a user's kustomization on top of deploy/, with the webhook and with TCP and UDP
+// overlay is a user's kustomization on top of deploy/, with the webhook, metrics, and TCP and UDP
 // services. This cluster has no load balancer that checks the health of nodes, so each node accepts
 // traffic for all pods (externalTrafficPolicy).
 const overlay = `
@@ -38,6 +38,7 @@ patches:
 - target: {kind: Deployment}
   patch: |
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--tcp-services-configmap=$(POD_NAMESPACE)/tcp-services"}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--enable-metrics=true"}
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--udp-services-configmap=$(POD_NAMESPACE)/udp-services"}
     - {op: add, path: /spec/template/spec/containers/0/ports/-, value: {name: tcp, containerPort: 9000}}
     - {op: add, path: /spec/template/spec/containers/0/ports/-, value: {name: udp, containerPort: 9001, protocol: UDP}}
