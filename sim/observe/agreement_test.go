@@ -159,6 +159,9 @@ func TestAgreement(t *testing.T) {
 	for range 3 {
 		h, o, dir := beside(t, controller)
 		checkFolder(t, dir, o)
+		t.Logf("harness: %+v, %d reloads, %v, last convergence %v", h.Changes, h.Reloads, h.Requests.Causes, h.Converge.Last)
+		t.Logf("observed: %+v, %d reloads, %v, last convergence %v", o.Changes, o.Reloads, o.Requests.Causes, o.Converge.Last)
+		checkChanges(t, h, o)
 		if !h.Valid || !o.Valid {
 			t.Logf("void: the harness %q, the observation %q", h.Invalid, o.Invalid)
 			continue
@@ -170,12 +173,18 @@ func TestAgreement(t *testing.T) {
 	t.Skip("the machine is too slow: void three times")
 }
 
-// checkCounts compares what is counted. The first change, and its reload, came before the observation.
-func checkCounts(t *testing.T, h, o measure.Subject) {
+// checkChanges compares the number of changes, which no load of the machine affects. The first one came
+// before the observation.
+func checkChanges(t *testing.T, h, o measure.Subject) {
 	t.Helper()
 	if h.Changes.Made < 5 || o.Changes.Made != h.Changes.Made-1-touches {
 		t.Errorf("%d changes observed, %d made", o.Changes.Made, h.Changes.Made)
 	}
+}
+
+// checkCounts compares what else is counted. The reload of the first change came before the observation.
+func checkCounts(t *testing.T, h, o measure.Subject) {
+	t.Helper()
 	if h.Reloads < 2 || o.Reloads != h.Reloads-1 || o.Reported.Reloads != o.Reloads {
 		t.Errorf("%d reloads observed, the harness saw %d", o.Reloads, h.Reloads)
 	}
@@ -198,9 +207,9 @@ const touches = 1
 
 func checkTimes(t *testing.T, h, o measure.Subject) {
 	t.Helper()
-	// The clock of an observed change starts a little later, and one worker may be missed for a while: at
-	// most for the second after which it looks for endpoints.
-	near := time.Second + o.Converge.Granularity.P99
+	// The clock of an observed change starts a little later, and answers come from any worker, so that the
+	// last one of them may be missed for a while.
+	near := 250*time.Millisecond + o.Converge.Granularity.P99
 	if off := (o.Converge.Last.P50 - h.Converge.Last.P50).Abs(); o.Converge.Last.N < 3 || off > near {
 		t.Errorf("last convergence %+v observed, %+v in the harness", o.Converge.Last, h.Converge.Last)
 	}

@@ -138,9 +138,6 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	defer file.Close()
 	ob.log = event.NewLog(file, ob.start)
 	ob.header()
-	if ob.Started != nil {
-		ob.Started(ob.sight)
-	}
 	acting, stop := context.WithCancel(following)
 	defer stop()
 	var running sync.WaitGroup
@@ -149,6 +146,9 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	ob.controllers.begin(acting, ob, &running)
 	ob.phase(event.RoundBegin)
 	began := time.Now()
+	if ob.Started != nil {
+		ob.Started(ob.sight)
+	}
 	failures := ob.send(acting, &running)
 	failed := ob.watch(ctx, failures)
 	ob.length = time.Since(began)

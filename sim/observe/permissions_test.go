@@ -1,0 +1,189 @@
+package observe_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/deploy"
+	"windtunnel.dev/deploy/deploytest"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/observe"
+)
+
+// site is a cluster with the pod of a controller, whose containers do not run.
+func site(t *testing.T) *kubeapi.Server {
+	t.Helper()
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close(context.Background()) })
+	create(t, api,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ingress-nginx"}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}},
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ingress-nginx", Name: "controller-0", Labels: map[string]string{"app": "controller"}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "controller", Image: "registry.example/controller:v1", Args: []string{"--sync-rate-limit=2"}}}},
+		},
+	)
+	return api
+}
+
+func create(t *testing.T, api *kubeapi.Server, objects ...runtime.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if _, err := api.Writer().Create(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func options(t *testing.T, api *kubeapi.Server) observe.Options {
+	t.Helper()
+	return observe.Options{
+		API: api.Config(), Namespace: "ingress-nginx", Selector: "app=controller", Every: 100 * time.Millisecond,
+		Length: 300 * time.Millisecond, Dir: filepath.Join(t.TempDir(), "observed"),
+	}
+}
+
+// The roles of deploy/observe allow what an observation does; what cannot be seen is said.
+func TestPermissions(t *testing.T) {
+	api := site(t)
+	objects, err := deploy.Build("observe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	everybody := &rbacv1.ClusterRole{Rules: []rbacv1.PolicyRule{{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"selfsubjectaccessreviews"}, Verbs: []string{"create"}}}}
+	roles := deploytest.NewAuthorizer(append(objects, everybody))
+	if _, err := api.Inject(roles.Fault(), fault.Scope{}); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, api)
+	var sight observe.Sight
+	o.Started = func(s observe.Sight) { sight = s }
+	_, measured, err := observe.Observe(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, needless := roles.Verdict()
+	for _, r := range refused {
+		if r.Resource != "pods/proxy/metrics" { // the simulated API server counts the path as a part of the subresource
+			t.Errorf("no role allows %+v", r)
+		}
+	}
+	for _, p := range needless {
+		if !strings.HasPrefix(p.Resource, "pods/") && p.Resource != "pods" { // they need real containers
+			t.Errorf("%+v is not needed", p)
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range sight.Rows {
+		seen[row.What] = row.From != ""
+	}
+	if !seen["changes"] || seen["reloads"] || seen["generations and workers"] || seen["convergence"] {
+		t.Errorf("seen: %v", seen)
+	}
+	s := measured.Result.Subjects[0]
+	for _, name := range []string{"reloads", "memory.peakRSS", "workers.alive", "requests.failed", "converge.last.p50"} {
+		if s.WhyNot(name) == "" {
+			t.Errorf("%s applies", name)
+		}
+	}
+}
+
+// The API's changes are those of the report, even if nothing else can be seen.
+func TestChangesAlone(t *testing.T) {
+	api := site(t)
+	o := options(t, api)
+	o.Length = time.Minute
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o.Started = func(observe.Sight) {
+		go func() {
+			create(t, api, &networkingv1.Ingress{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
+				Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "shop.example"}}},
+			})
+			create(t, api, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+			time.AfterFunc(2*time.Second, stop) // the watch tells it long before
+		}()
+	}
+	_, measured, err := observe.Observe(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := measured.Result.Subjects[0]
+	if want := (measure.Changes{Made: 1, Unwatched: 1}); s.Changes != want {
+		t.Errorf("changes %+v, want %+v", s.Changes, want)
+	}
+	if s.Reported.Late.N != 1 {
+		t.Errorf("late: %+v", s.Reported.Late)
+	}
+}
+
+func TestNoController(t *testing.T) {
+	o := options(t, site(t))
+	o.Selector = "app=other"
+	_, _, err := observe.Observe(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "no pod in the namespace ingress-nginx has the labels app=other: name the controller's namespace with --namespace") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The counters of a controller are those between two scrapes; a restart counts nothing.
+func TestCounters(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at := func(seconds int, e event.Event) event.Event {
+		e.At, e.Subject = time.Duration(seconds)*time.Second, "observed"
+		return e
+	}
+	scrape := func(pod string, started time.Time, loaded int, last time.Duration) event.Event {
+		return event.Event{Scrape: &event.Scrape{Pod: pod, Started: started, Reloads: &event.Reloads{Loaded: loaded, Last: last}}}
+	}
+	var log bytes.Buffer
+	w := event.NewLog(&log, start)
+	for _, e := range []event.Event{
+		{Run: &event.Run{Schema: event.Schema, Start: start, Subjects: []string{"observed"}}},
+		at(1, scrape("a", start, 5, -time.Minute)),
+		at(1, scrape("b", start, 9, -time.Minute)),
+		at(2, event.Event{Phase: &event.Phase{Name: event.RoundBegin, Round: 1}}),
+		at(3, scrape("a", start, 7, 2500*time.Millisecond)),
+		at(3, scrape("b", start, 9, -time.Minute)),
+		at(4, scrape("a", start.Add(time.Minute), 1, 0)), // restarted
+		at(5, scrape("a", start.Add(time.Minute), 2, time.Hour)),
+		at(6, event.Event{Phase: &event.Phase{Name: event.RoundEnd, Round: 1}}),
+	} {
+		w.Write(e)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result, series, err := measure.From(event.Read(&log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := result.Subjects[0]
+	if s.Reloads != 3 || s.Reported.Controllers != 2 || s.Reported.Restarts != 1 || s.Reported.Reloads != 3 {
+		t.Errorf("%d reloads, %+v", s.Reloads, s.Reported)
+	}
+	var times []time.Duration
+	for _, reload := range series.Subjects[0].Reloads {
+		times = append(times, reload.At)
+	}
+	if len(times) != 3 || times[0] != 2500*time.Millisecond || times[2] != 5*time.Second {
+		t.Errorf("reloads at %v", times)
+	}
+}

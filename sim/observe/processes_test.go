@@ -1,0 +1,91 @@
+package observe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/adapters"
+	"windtunnel.dev/sim/event"
+)
+
+// What two pods print becomes the log of one installation: PIDs differ, and what they use is summed up.
+func TestReadInside(t *testing.T) {
+	var log bytes.Buffer
+	ob := &observation{log: event.NewLog(&log, time.Now()), controllers: &controllers{}}
+	print := func(number int, events ...event.Event) {
+		t.Helper()
+		var lines bytes.Buffer
+		for _, e := range events {
+			if err := json.NewEncoder(&lines).Encode(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ob.readInside(&lines, number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const days = 100 * time.Hour // the other clock
+	for number := 1; number <= 2; number++ {
+		print(number,
+			event.Event{At: days, Worker: &event.Worker{PID: 30, Master: 20, Generation: 1, State: event.Active}},
+			event.Event{At: days, Usage: &event.Usage{NginxRSS: 100, NginxPSS: 50, Workers: 1, Generations: 1, ByGeneration: []event.Generation{{Master: 20, Generation: 1}}}},
+		)
+	}
+	if err := ob.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var workers []event.Worker
+	var last event.Usage
+	for e, err := range event.Read(&log) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.At < 0 || e.At > time.Minute || e.Subject != subjectName {
+			t.Errorf("event %+v", e)
+		}
+		if e.Worker != nil {
+			workers = append(workers, *e.Worker)
+		} else {
+			last = *e.Usage
+		}
+	}
+	if len(workers) != 2 || workers[0].PID != 30 || workers[1].PID != 30+mostPIDs || workers[1].Master != 20+mostPIDs {
+		t.Errorf("workers %+v", workers)
+	}
+	if last.NginxRSS != 200 || last.NginxPSS != 100 || last.Workers != 2 || len(last.ByGeneration) != 2 || last.ByGeneration[0].Master == last.ByGeneration[1].Master {
+		t.Errorf("usage %+v", last)
+	}
+}
+
+func TestAnotherImage(t *testing.T) {
+	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
+	if err := ob.readInside(strings.NewReader("usage: other\n"), 1); err == nil || !strings.Contains(err.Error(), "does its image have windtunnel?") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What Inside prints is what readInside reads.
+func TestInside(t *testing.T) {
+	a, err := adapters.Find(adapters.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var printed bytes.Buffer
+	Inside(ctx, &printed, a.Processes, 1<<22) // no such process: only a trouble is printed
+	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
+	troubles := 0
+	ob.log.Tap(func(e event.Event) {
+		if e.Trouble != nil {
+			troubles++
+		}
+	})
+	if err := ob.readInside(&printed, 1); err != nil || troubles == 0 {
+		t.Errorf("%d troubles, %v", troubles, err)
+	}
+}
