@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -111,6 +112,12 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-ended; stop() }()
+	var printed bytes.Buffer
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		observe.Inside(ctx, &printed, i.Setup().Processes, i.(interface{ Controller() int }).Controller())
+	}()
 	dir, got, err := observe.Observe(ctx, observe.Options{
 		API: i.API(), MetricsURLs: []string{"http://" + health.Host + "/metrics"}, Every: 250 * time.Millisecond, HTTP: i.Address(),
 		Hosts: []notice.Host{{Name: "svc-000.demo.example"}, {Name: "svc-001.demo.example"}, {Name: "gone.example"}}, Lanes: []string{"http"}, Rate: 30, ProbeRate: 100, Bundled: true,
@@ -119,11 +126,34 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 	if err != nil {
 		t.Fatal(err)
 	}
+	<-looked
+	checkInside(t, printed.Bytes(), got.Result.Subjects[0].Reloads)
 	ran := <-run
 	if len(ran.Measured.Result.Subjects) == 0 {
 		t.Fatalf("the run: %s: %s", ran.Outcome, ran.Note())
 	}
 	return ran.Measured.Result.Subjects[0], got.Result.Subjects[0], dir
+}
+
+// checkInside checks that what is printed in a pod shows a generation of workers for each reload.
+func checkInside(t *testing.T, printed []byte, reloads int) {
+	t.Helper()
+	generations := map[int]bool{}
+	memory := int64(0)
+	for e, err := range event.Read(bytes.NewReader(printed)) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Worker != nil:
+			generations[e.Worker.Generation] = true
+		case e.Usage != nil && len(e.Usage.ByGeneration) > 0:
+			memory = max(memory, e.Usage.ByGeneration[0].RSS)
+		}
+	}
+	t.Logf("inside: %d generations, %d bytes", len(generations), memory)
+	if memory == 0 || len(generations) < 1+reloads { // a slow machine may split one
+		t.Errorf("%d generations with %d bytes were seen in the pod, and %d reloads from outside", len(generations), memory, reloads)
+	}
 }
 
 // awaitHost waits until a host is served.
