@@ -165,8 +165,8 @@ func testAddress(t *testing.T, browser context.Context, run string) {
 	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "#t=5-6"`))
 	p.Until(`document.querySelector("figure[data-subject='0']").plot.scales.x.min === 5`)
 	for _, nonsense := range []string{"#t=9-", "#t=x-y&subject=%3Cimg%3E", "#moment-9-9", "#%"} {
-		p.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q", nonsense)))
-		p.Until(fmt.Sprintf("location.hash === %q", nonsense))
+		p.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`addEventListener("hashchange", () => { window.followed = %[1]q }, { once: true }); location.hash = %[1]q`, nonsense)))
+		p.Until(fmt.Sprintf("window.followed === %[1]q && location.hash === %[1]q", nonsense))
 		if got := spanOf(p); got != (span{5, 6}) {
 			t.Errorf("%s shows %v", nonsense, got)
 		}

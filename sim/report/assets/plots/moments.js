@@ -52,7 +52,7 @@ function openMoment(id) {
   zoomTo(clock(moment.from) - 2, clock(moment.until) + 1, { address: id });
   for (const f of timed()) f.plot.redraw(false);
   figure.scrollIntoView({ block: "start" });
-  details.focus({ preventScroll: true }); // not its summary, which the same Enter would fold again
+  details.querySelector(".about").focus({ preventScroll: true }); // not its summary, which the same Enter would fold again
   return true;
 }
 

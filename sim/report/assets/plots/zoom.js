@@ -47,11 +47,15 @@ function sayRange() {
   }
 }
 
-// Browsers limit how often a page may set its address.
+// Browsers limit how often a page may set its address. If somebody follows a link meanwhile, the
+// address is that of the link.
 let pending = 0;
 function setAddress(fragment) {
   clearTimeout(pending);
-  pending = setTimeout(() => history.replaceState(null, "", fragment ? "#" + fragment : location.pathname + location.search), 150);
+  const before = location.href;
+  pending = setTimeout(() => {
+    if (location.href === before) history.replaceState(null, "", fragment ? "#" + fragment : location.pathname + location.search);
+  }, 150);
 }
 
 // rangeIn returns the range and the subject that a fragment names, or null.
