@@ -13,7 +13,7 @@ import (
 // void. our-cancel is not one of them: such a request was neither sent nor failed.
 var Causes = []event.Cause{
 	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.StreamCut, event.Corrupted, event.Timeout,
-	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert,
+	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.AnyError, event.AnyOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert,
 	event.OurDialing, event.Unknown,
 }
 

@@ -208,7 +208,7 @@ func TestNothingWorthALook(t *testing.T) {
 func TestCausesHaveWords(t *testing.T) {
 	for _, cause := range []event.Cause{
 		event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.StreamCut, event.Corrupted, event.Timeout, event.NginxError, event.PodError,
-		event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert, event.OurDialing, event.OurCancel, event.Unknown,
+		event.NotFound, event.NginxOther, event.PodOther, event.AnyError, event.AnyOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert, event.OurDialing, event.OurCancel, event.Unknown,
 	} {
 		if words := causeWords[cause]; words == "" || strings.Contains(words, string(cause)) && strings.Contains(string(cause), "-") {
 			t.Errorf("%s: %q", cause, words)

@@ -24,6 +24,8 @@ var causeWords = map[event.Cause]string{
 	event.NotFound:   "answered 404 by nginx",
 	event.NginxOther: "answered 3xx or 4xx by nginx",
 	event.PodOther:   "answered 3xx or 4xx by a pod",
+	event.AnyError:   "answered 5xx by nginx or a pod",
+	event.AnyOther:   "answered 4xx by nginx or a pod",
 	event.WrongPod:   "answered by a pod of another service",
 	event.GonePod:    "answered by a pod that was gone",
 	event.Handshake:  "with a failed TLS handshake",
