@@ -194,15 +194,21 @@ func TestStateHasOneHunt(t *testing.T) {
 
 // Reasons name files of a mutant without the folders of this machine, so that results can be published.
 func TestReasonsNameNoFolderOfThisMachine(t *testing.T) {
-	dir := t.TempDir()
+	t.Chdir(t.TempDir())
+	const dir = "hunt" // as the user names it, in some messages; in others, its absolute path
 	s, err := openState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.keep(mutate.Result{Mutant: mutate.Mutant{Name: "m"}, Outcome: mutate.Stillborn,
-		Why: filepath.Join(dir, "work/run-12/nginx-template/a.tmpl") + ":3: in " + filepath.Join(os.TempDir(), "windtunnel-tmp-run-subject-7/etc/nginx/lua/cfg.json")})
-	if got, want := s.results()["m"].Why, "nginx-template/a.tmpl:3: in etc/nginx/lua/cfg.json"; got != want || s.err() != nil {
+		Why: filepath.Join(absolute, tryFolder, "run-12/nginx-template/a.tmpl") + ":3: in " + filepath.Join(os.TempDir(), "windtunnel-tmp-run-subject-7/etc/nginx/lua/cfg.json") +
+			"; see " + filepath.Join(dir, tryFolder, "run-12/run/nginx.conf")})
+	if got, want := s.results()["m"].Why, "nginx-template/a.tmpl:3: in etc/nginx/lua/cfg.json; see run/nginx.conf"; got != want || s.err() != nil {
 		t.Errorf("the reason is %q, %v; want %q", got, s.err(), want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -22,6 +23,9 @@ const (
 	baselineFile = "baseline.json"
 	resultsFile  = "mutants.jsonl" // a result per line; of several about a mutant, the last one holds
 )
+
+// tryFolder is where mutants are tried, in a folder for each run, within a hunt's folder.
+const tryFolder = "work"
 
 // state is what a hunt keeps in its folder.
 type state struct {
@@ -49,10 +53,19 @@ func openState(dir string) (*state, error) {
 		file.Close()
 		return nil, err
 	}
-	s := &state{dir: dir, file: file, folders: regexp.MustCompile(
-		`(` + regexp.QuoteMeta(absolute) + `/work/run-\d+|` + regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `/windtunnel-tmp-run-subject-\d+)/`)}
+	s := &state{dir: dir, file: file, folders: foldersOf(absolute, filepath.Clean(dir))}
 	s.endLine()
 	return s, s.wrong
+}
+
+// foldersOf matches the folders in which mutants are tried: below those of the hunt, by any of its
+// names, and those of subjects.
+func foldersOf(hunt ...string) *regexp.Regexp {
+	all := []string{regexp.QuoteMeta(filepath.Join(os.TempDir(), "windtunnel-tmp-run-subject-")) + `\d+`}
+	for _, name := range hunt {
+		all = append(all, regexp.QuoteMeta(filepath.Join(name, tryFolder, "run-"))+`\d+`)
+	}
+	return regexp.MustCompile("(?:" + strings.Join(all, "|") + ")/")
 }
 
 // endLine ends a line that a hunt did not complete, so that the next result has its own.

@@ -29,7 +29,7 @@ var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
 // run runs cases with files of a template and of Lua code, which may be nil for the controller's own.
 // It also returns why nginx rejects configurations.
 func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) (results []behave.Result, rejections []string, err error) {
-	work := filepath.Join(h.Run.Dir, "work")
+	work := filepath.Join(h.Run.Dir, tryFolder)
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, nil, err
 	}
