@@ -331,33 +331,6 @@ type Logged struct {
 	Bytes int64 `json:"bytes"` // in the file before the line that was written at At
 }
 
-// Scrape is what a controller of an observed installation said about itself: at its metrics endpoint,
-// and where that lacks nginx's own counts, on nginx's status page. At is the time of the answer.
-// Counts are totals since the controller, or nginx, started.
-type Scrape struct {
-	Pod     string    `json:"pod"`               // of the controller: namespace/name, or a URL
-	Started time.Time `json:"started,omitzero"`  // the controller's process, by its own clock
-	Reloads *Reloads  `json:"reloads,omitempty"` // nil: it does not count them
-	Nginx   *Status   `json:"nginx,omitempty"`   // nil: it does not tell
-}
-
-// Reloads counts the configurations that a controller has given to nginx.
-type Reloads struct {
-	Loaded int `json:"loaded"` // that of nginx's start included
-	Failed int `json:"failed"`
-	// Last is when the last one was loaded, since the start of the run, by the controller's clock; it
-	// may be negative. 0 means that the controller does not tell.
-	Last time.Duration `json:"last,omitempty"`
-}
-
-// Status is what nginx counts itself (stub_status).
-type Status struct {
-	Active   int   `json:"active"`   // open connections of clients
-	Accepted int64 `json:"accepted"` // connections
-	Handled  int64 `json:"handled"`  // connections: fewer than Accepted if a limit was reached
-	Requests int64 `json:"requests"`
-}
-
 // Host is a sample of the machine. Busy is the share of CPU time that was not idle since the
 // previous sample, Stolen the share that a hypervisor took; both are between 0 and 1.
 type Host struct {
@@ -377,32 +350,6 @@ type Trouble struct {
 type NotApplicable struct {
 	Measurements []string `json:"measurements"` // names as in expectations; a name covers all below it
 	Why          string   `json:"why"`
-}
-
-// Clock is the clock of a pod that observes a subject or sends requests to it, over one round. The
-// times of its events are on the run's clock already; each may be off by up to Bound.
-type Clock struct {
-	Pod    string        `json:"pod"`
-	Node   string        `json:"node"`
-	Role   ClockRole     `json:"role"`
-	Offset time.Duration `json:"offset"` // of the node's time of day from that of the harness
-	Drift  float64       `json:"drift"`  // how much faster it ran than that of the harness, in parts per million
-	Bound  time.Duration `json:"bound"`  // half of the quickest exchange with the pod, at the worst of the times it was measured
-}
-
-// ClockRole is what a pod does with its clock.
-type ClockRole string
-
-// The roles.
-const (
-	ObserverClock ClockRole = "observer" // times the workers and their answers
-	TrafficClock  ClockRole = "traffic"  // times requests
-)
-
-// Missing says which observations are missing in the log, and why. A run in which some are is void.
-type Missing struct {
-	What string `json:"what"` // such as the requests of pod traffic-1
-	Why  string `json:"why"`
 }
 
 // Start is a start of a subject's controller. When the controller first reports that it is healthy,
