@@ -126,7 +126,7 @@ func exitCode(ts *testscript.TestScript, args []string) int {
 // output of a slow start.
 func oneline(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.TrimSpace(ts.ReadFile("stderr"))
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "starting ") })
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "starting, ") })
 	if len(lines) != 1 || lines[0] == "" {
 		ts.Fatalf("want one line on stderr, got:\n%s", text)
 	}
