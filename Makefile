@@ -49,11 +49,13 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 	$(GO) test -short -vet=off ./...
 
 # GORACE shortens the second that the race detector waits at the end of each process. Many tests wait, so
-# one package more than there are processors is tested at a time.
+# one package more than there are processors is tested at a time. All packages are compiled before, because
+# a compiler beside the tests makes them slow enough to fail.
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
 	$(GO) vet ./...
 	$(GO) -C oracle vet ./...
+	$(GO) list -race -test -deps -export ./... > /dev/null
 	GORACE=atexit_sleep_ms=100 $(GO) test -race -p $$(($$(nproc) + 1)) -timeout 15m ./...
 
 e2e: ## run the end-to-end suite on a kind cluster (node image: KIND_IMAGE), results in docs/results/e2e

@@ -165,7 +165,7 @@ kind: Scenario
 metadata: {name: rolling-update}
 spec:
   subjects: [{name: other, adapter: %q, controller: %q, nginx: %q, template: %q, lua: %q}]
-  settle: 20s
+  settle: 2m
   population: {services: 5, pods: 3, ingresses: 5}
   traffic: [{lane: http, rate: 20/s}]
   timeline:

@@ -21,8 +21,9 @@ import (
 // binary.
 const BinaryVariable = "NGINX_BINARY"
 
-// probeTimeout bounds `nginx -V`, which only prints, and each `nginx -t` that looks for modules.
-const probeTimeout = 10 * time.Second
+// probeTimeout bounds `nginx -V`, which only prints, and each `nginx -t` that looks for modules or
+// variables: those load every module, which takes seconds on a busy machine.
+const probeTimeout = time.Minute
 
 // Nginx is one nginx program and what is built into it.
 type Nginx struct {
