@@ -53,6 +53,7 @@ type Outcome struct {
 // continues that one.
 func Do(ctx context.Context, o Options) (Outcome, error) {
 	h := &hunt{Options: o, results: map[string]mutate.Result{}, cases: map[string]*behave.Case{}, kills: map[string]int{}, ranker: mutate.NewRanker(o.Texts)}
+	h.runs = h.runOnNginx
 	if h.Log == nil {
 		h.Log = func(string, ...any) {}
 	}
@@ -90,6 +91,9 @@ type hunt struct {
 	marked map[string]bool         // the sites of the template whose execution shows
 	traced bool                    // the execution of all lines of Lua shows
 	usual  map[string]bool         // why nginx rejects configurations without mutants
+	// runs runs cases under mutants, all at once. If enough is not 0, the run ends when so many cases have
+	// failed.
+	runs func(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error)
 
 	taking  sync.Mutex // of lots
 	mu      sync.Mutex

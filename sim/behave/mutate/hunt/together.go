@@ -17,7 +17,7 @@ func (h *hunt) tryTogether(ctx context.Context) error {
 		for len(left) > 0 && ctx.Err() == nil {
 			var group []mutate.Mutant
 			group, left = oneALine(left)
-			if err := h.tryGroup(ctx, group); err != nil {
+			if err := h.tryGroup(ctx, group, h.reachingAny(group)); err != nil {
 				return err
 			}
 		}
@@ -48,26 +48,18 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 	return group, rest
 }
 
-// tryGroup tries mutants at once, with all cases that reach one of them. The cases that pass under all of
-// them pass under each. When enough others have failed, the mutants that are to blame are taken out, and
-// the cases that have not passed are run again.
-func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
-	all, left := group, h.reachingAny(group)
+// tryGroup tries mutants at once, with the cases of which each reaches one of them. The cases that pass
+// under all of them pass under each. When enough others have failed, the mutants that are to blame are taken
+// out, and the cases that have not passed are run again.
+func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []string) error {
+	all := group
 	for len(group) > 0 && len(left) > 0 && ctx.Err() == nil {
-		v, err := h.tryOnce(ctx, group, left, patience, enough)
+		v, err := h.runs(ctx, group, left, patience, enough)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		if v.outcome == mutate.Stillborn { // together only
-			if len(group) == 1 {
-				break
-			}
-			for _, half := range [][]mutate.Mutant{group[:len(group)/2], group[len(group)/2:]} {
-				if err := h.tryGroup(ctx, half); err != nil {
-					return err
-				}
-			}
-			return nil
+		if v.outcome == mutate.Stillborn && len(v.by) == 0 { // no controller started
+			return h.tryHalves(ctx, group, left, v)
 		}
 		before := len(group)
 		if group, err = h.blame(ctx, group, v.by); err != nil {
@@ -91,12 +83,30 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant) error {
 	return nil
 }
 
+// tryHalves tries the halves of a group under which no controller starts.
+func (h *hunt) tryHalves(ctx context.Context, group []mutate.Mutant, left []string, v verdict) error {
+	if len(group) == 1 {
+		r, _ := h.result(group[0])
+		r.Outcome, r.Why = v.outcome, v.why
+		h.settle(r)
+		return nil
+	}
+	for _, half := range [][]mutate.Mutant{group[:len(group)/2], group[len(group)/2:]} {
+		reaching := h.reachingAny(half)
+		if err := h.tryGroup(ctx, half, slices.DeleteFunc(slices.Clone(left), func(name string) bool { return !slices.Contains(reaching, name) })); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // without returns the names that are not among others.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// blame finds the mutants of a group that make cases fail, and returns the others.
+// blame finds the mutants of a group that make cases fail, some of which make nginx reject its configuration,
+// and returns the others.
 func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []string) (rest []mutate.Mutant, err error) {
 	err = parallel(ctx, h.Workers, group, func(ctx context.Context, m mutate.Mutant) error {
 		reaching := h.reaching(m)
@@ -111,7 +121,7 @@ func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []strin
 		}
 		candidates, _ = h.choose(h.order(m, candidates), laterTries)
 		v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
-		if err == nil && ctx.Err() == nil && v.outcome == mutate.Killed {
+		if err == nil && ctx.Err() == nil && v.outcome != mutate.Survived {
 			r, _ := h.result(m)
 			h.settle(mutate.Result{Mutant: m, Outcome: v.outcome, By: v.by, Why: v.why, Ran: r.Ran + len(candidates), Reached: r.Reached})
 		}

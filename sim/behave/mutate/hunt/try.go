@@ -110,13 +110,13 @@ type verdict struct {
 // try runs cases under mutants of lines, all at once. What may be the fault of a busy machine has to
 // happen again: that a single case fails that depends on time, and that nothing is served.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
-	v, err := h.tryOnce(ctx, mutants, names, patience, 0)
+	v, err := h.runs(ctx, mutants, names, patience, 0)
 	switch {
 	case err != nil || v.outcome != mutate.Killed:
 	case v.void:
-		return h.tryOnce(ctx, mutants, names, 2*patience, 0)
+		return h.runs(ctx, mutants, names, 2*patience, 0)
 	case len(v.by) == 1 && hasty(h.cases[v.by[0]]):
-		again, err := h.tryOnce(ctx, mutants, v.by, patience, 0)
+		again, err := h.runs(ctx, mutants, v.by, patience, 0)
 		if err != nil || again.outcome != mutate.Killed {
 			return verdict{outcome: mutate.Survived}, err
 		}
@@ -124,8 +124,8 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 	return v, err
 }
 
-// tryOnce runs cases under mutants. If enough is not 0, the run ends when so many cases have failed.
-func (h *hunt) tryOnce(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error) {
+// runOnNginx is hunt.runs on controllers with a real nginx.
+func (h *hunt) runOnNginx(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error) {
 	running, end := context.WithCancel(ctx)
 	defer end()
 	var done []behave.Result

@@ -1,0 +1,111 @@
+package hunt
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/behave/mutate"
+)
+
+// tryTogetherWith tries the mutants of newHunt, all of which survived so far, with runs that end as told.
+func tryTogetherWith(t *testing.T, run func(mutants, cases []string) verdict) map[string]mutate.Outcome {
+	t.Helper()
+	h := newHunt(t)
+	h.Log, h.Workers = t.Logf, 1
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.state.close()
+	for _, m := range h.Mutants {
+		h.settle(mutate.Result{Mutant: m, Outcome: mutate.Survived, Reached: len(h.reaching(m))})
+	}
+	h.runs = func(_ context.Context, mutants []mutate.Mutant, cases []string, _ time.Duration, _ int) (verdict, error) {
+		t.Logf("cases %v under %v", cases, names(mutants))
+		return run(names(mutants), cases), nil
+	}
+	if err := h.tryTogether(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string]mutate.Outcome{}
+	for _, m := range h.Mutants {
+		r, _ := h.result(m)
+		outcomes[m.Position()] = r.Outcome
+		if r.Outcome == mutate.Survived && r.Ran != r.Reached {
+			t.Errorf("%s survived %d of %d cases", m.Position(), r.Ran, r.Reached)
+		}
+	}
+	return outcomes
+}
+
+// fails returns the verdict that the cases fail which are among some.
+func fails(as mutate.Outcome, cases []string, failing ...string) verdict {
+	v := verdict{outcome: mutate.Survived}
+	for _, name := range cases {
+		if slices.Contains(failing, name) {
+			v.outcome, v.by = as, append(v.by, name)
+		} else {
+			v.passed = append(v.passed, name)
+		}
+	}
+	return v
+}
+
+func TestGroups(t *testing.T) {
+	const gzip, cors, auth = "a.tmpl:1", "a.tmpl:2", "a.tmpl:3"
+	for name, test := range map[string]struct {
+		run  func(mutants, cases []string) verdict
+		want map[string]mutate.Outcome
+	}{
+		"no case fails": {
+			run:  func(_, cases []string) verdict { return fails(mutate.Killed, cases) },
+			want: map[string]mutate.Outcome{gzip: mutate.Survived, cors: mutate.Survived, auth: mutate.Survived},
+		},
+		"one mutant is to blame": {
+			run: func(mutants, cases []string) verdict {
+				if slices.Contains(mutants, cors) {
+					return fails(mutate.Killed, cases, "both")
+				}
+				return fails(mutate.Killed, cases)
+			},
+			want: map[string]mutate.Outcome{gzip: mutate.Survived, cors: mutate.Killed, auth: mutate.Survived},
+		},
+		"nginx rejects what one case needs": {
+			run: func(mutants, cases []string) verdict {
+				if slices.Contains(mutants, gzip) {
+					return fails(mutate.Stillborn, cases, "both")
+				}
+				return fails(mutate.Killed, cases)
+			},
+			want: map[string]mutate.Outcome{gzip: mutate.Stillborn, cors: mutate.Survived, auth: mutate.Survived},
+		},
+		"no controller starts under one mutant": {
+			run: func(mutants, cases []string) verdict {
+				if slices.Contains(mutants, auth) {
+					return verdict{outcome: mutate.Stillborn}
+				}
+				return fails(mutate.Killed, cases, "cors")
+			},
+			want: map[string]mutate.Outcome{gzip: mutate.Survived, cors: mutate.Killed, auth: mutate.Stillborn},
+		},
+		"a case fails under two mutants only": {
+			run: func(mutants, cases []string) verdict {
+				if len(mutants) > 1 {
+					return fails(mutate.Killed, cases, "both")
+				}
+				return fails(mutate.Killed, cases)
+			},
+			want: map[string]mutate.Outcome{gzip: mutate.Survived, cors: mutate.Survived, auth: mutate.Survived},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, tryTogetherWith(t, test.run)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
