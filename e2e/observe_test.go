@@ -24,9 +24,9 @@ var _ = Describe("windtunnel observe", Label("observe"), Serial, func() {
 		Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
 		out := "../runs/e2e/observe" // kept for inspection
 		Expect(os.RemoveAll(out)).To(Succeed())
-		const services = 4
+		const services, rate, length = 4, 0.5, 75 * time.Second // the churn goes on for longer
 		churn := windtunnel(ctx, "churn", "--kubeconfig", kubeconfig, "--namespace", "observed-churn", "--services", fmt.Sprint(services), "--ingresses", fmt.Sprint(services), "--pods", "2",
-			"--kind", "rolling-update", "--rate", "0.5", "--for", "1m30s", "--backends", backendImage, "--out", "", "--format", "json")
+			"--kind", "rolling-update", "--rate", fmt.Sprint(rate), "--for", (length + time.Minute).String(), "--backends", backendImage, "--out", "", "--format", "json")
 		Expect(churn.Start()).To(Succeed())
 		Eventually(func(g Gomega) {
 			got, err := ask(ctx, "svc-000.observed-churn.example", "/")
@@ -35,13 +35,14 @@ var _ = Describe("windtunnel observe", Label("observe"), Serial, func() {
 		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 		before := here.reloads(ctx)
 		arguments := []string{"observe", "--kubeconfig", kubeconfig, "--follow", "observed-churn", "--address", here.listener(ctx, "http").String(), "--bundled",
-			"--ephemeral", backendImage, "--for", "2m", "--out", out}
+			"--ephemeral", backendImage, "--for", length.String(), "--out", out}
 		for n := range services {
 			arguments = append(arguments, "--host", fmt.Sprintf("svc-%03d.observed-churn.example", n))
 		}
 		observe := windtunnel(ctx, arguments...)
 		said, err := observe.CombinedOutput()
 		AddReportEntry("output", string(said))
+		reloads := here.reloads(ctx) - before
 		Expect(churn.Wait()).To(Succeed())
 		if observe.ProcessState.ExitCode() == void {
 			Skip("void: the machine was too slow\n" + string(said))
@@ -52,7 +53,7 @@ var _ = Describe("windtunnel observe", Label("observe"), Serial, func() {
 		var result measure.Result
 		Expect(json.Unmarshal(text, &result)).To(Succeed())
 		Expect(result.Subjects).To(HaveLen(1))
-		checkObserved(result.Subjects[0], here.reloads(ctx)-before)
+		checkObserved(result.Subjects[0], rate*length.Seconds(), reloads)
 	}, NodeTimeout(15*time.Minute))
 })
 
@@ -63,11 +64,14 @@ func windtunnel(ctx context.Context, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// checkObserved compares an observation with the number of reloads that the controllers logged.
-func checkObserved(s measure.Subject, reloads int) {
+// checkObserved compares an observation with the changes that the churn made, and with the number of reloads
+// that the controllers logged.
+func checkObserved(s measure.Subject, changes float64, reloads int) {
 	GinkgoHelper()
-	Expect(s.Changes.Made).To(BeNumerically(">", 10))
-	Expect(s.Changes.Converged).To(BeNumerically(">", 10))
+	Expect(s.Changes.Made).To(BeNumerically("~", changes, 4)) // those of the settle time included
+	Expect(s.Changes.Converged).To(BeNumerically(">=", s.Changes.Made-s.Changes.Superseded-2), "the last ones may come too late")
+	Expect(s.Requests.Failed).To(BeZero())
+	Expect(s.Trouble).To(BeEmpty())
 	Expect(s.Converge.Last.P50).To(BeNumerically("<", 10*time.Second))
 	Expect(s.Reported.Controllers).To(BeNumerically(">=", 2))
 	Expect(s.Reported.Reloads).To(Equal(reloads), "reloads that the controllers counted, and that they logged as Events")
@@ -75,6 +79,7 @@ func checkObserved(s measure.Subject, reloads int) {
 	Expect(s.Requests.Sent).To(BeNumerically(">", 500))
 	Expect(s.Requests.Unexplained).To(BeZero())
 	Expect(s.Memory.PeakRSS).To(BeNumerically(">", 0))
+	Expect(s.CPU.Controller).To(BeNumerically(">", 0))
 }
 
 // reloads returns how many reloads the controllers' Events tell of.

@@ -208,6 +208,7 @@ type Answer struct {
 // Worker is a new state of an nginx worker process, as first seen in /proc. Generation numbers the
 // sets of workers that one master has started, from 1: each reload starts a new one.
 type Worker struct {
+	Pod        string      `json:"pod,omitempty"` // of the controller, in an observation of several
 	PID        int         `json:"pid"`
 	Master     int         `json:"master"`
 	Generation int         `json:"generation"`

@@ -72,7 +72,7 @@ func NewOngoing(subjects []string, expected time.Duration) *Ongoing {
 	for _, name := range subjects {
 		o.subjects = append(o.subjects, &ongoing{
 			name: name, live: liveWorkers{}, heat: map[string]*growingHeat{}, width: widthOf(expected, mostColumns),
-			reloads: &reloads{known: map[generation]bool{}, counted: counters{}}, faults: &faults{struck: map[string]*Struck{}},
+			reloads: &reloads{known: map[generation]bool{}, pods: map[string]bool{}, counted: counters{}}, faults: &faults{struck: map[string]*Struck{}},
 			requests: &requests{all: newTally(), byLane: map[string]*tally{}, left: map[string]time.Duration{}},
 			converge: newSettling(), bins: newGrowingBins(widthOf(expected, mostBins)),
 		})

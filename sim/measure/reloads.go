@@ -6,16 +6,17 @@ import "windtunnel.dev/sim/event"
 type generation struct{ master, number int }
 
 // reloads counts the generations that appeared in the rounds. The first generation in the log does
-// not count, because it was already running. Where no worker is seen, controllers may count their
+// not count, because it was already running, and neither does that of each further pod. Where no worker is seen, controllers may count their
 // reloads themselves.
 type reloads struct {
 	known   map[generation]bool
+	pods    map[string]bool // whose generations are known
 	seen    []Reload
 	counted counters
 }
 
 func newReloads(rounds) measurement {
-	return &reloads{known: map[generation]bool{}, counted: counters{}}
+	return &reloads{known: map[generation]bool{}, pods: map[string]bool{}, counted: counters{}}
 }
 
 func (m *reloads) Add(e event.Event, in bool) {
@@ -26,8 +27,8 @@ func (m *reloads) Add(e event.Event, in bool) {
 		return
 	}
 	g := generation{e.Worker.Master, e.Worker.Generation}
-	isNew := !m.known[g] && len(m.known) > 0
-	m.known[g] = true
+	isNew := !m.known[g] && m.pods[e.Worker.Pod]
+	m.known[g], m.pods[e.Worker.Pod] = true, true
 	if isNew && in {
 		m.seen = append(m.seen, Reload{e.At, g.number})
 	}

@@ -13,13 +13,13 @@ import (
 
 // Inside writes what the processes of the controller and of nginx do, as lines of an event log, until ctx
 // ends. It runs where it can see them: in a container that shares their PID namespace, whose first process
-// is controller.
+// is controller, or an init process above it.
 func Inside(ctx context.Context, out io.Writer, processes adapter.Processes, controller int) {
 	lines := json.NewEncoder(out)
 	log := event.NewLog(nowhere{}, time.Now())
 	log.Tap(func(e event.Event) { _ = lines.Encode(e) }) // nobody reads what cannot be written
 	workers := probe.WatchWorkers(ctx, log, subjectName, processes, func() (int, error) { return probe.MasterOf(controller, processes) })
-	usage := probe.WatchUsage(ctx, log, workers, func() (int, error) { return controller, nil })
+	usage := probe.WatchUsage(ctx, log, workers, func() (int, error) { return probe.PastInit(controller), nil })
 	<-workers.Done()
 	<-usage.Done()
 }

@@ -37,15 +37,16 @@ func (ob *observation) lookInside(ctx context.Context, c *controller, running *s
 	}
 	number := ob.controllers.inside.add()
 	running.Go(func() {
-		err := ob.runInside(ctx, c.pod, number)
-		ob.controllers.inside.forget(number)
+		err := ob.runInside(ctx, c, number)
+		ob.controllers.inside.remove(number)
 		if err != nil && ctx.Err() == nil {
 			ob.trouble("the processes of "+c.name+" are not seen", err.Error())
 		}
 	})
 }
 
-func (ob *observation) runInside(ctx context.Context, pod *corev1.Pod, number int) error {
+func (ob *observation) runInside(ctx context.Context, c *controller, number int) error {
+	pod := c.pod
 	container := "windtunnel-" + strings.ToLower(rand.Text()[:6])
 	if err := ob.addContainer(ctx, pod, container); err != nil {
 		return fmt.Errorf("add an ephemeral container: %w", err)
@@ -58,7 +59,7 @@ func (ob *observation) runInside(ctx context.Context, pod *corev1.Pod, number in
 		return err
 	}
 	defer printed.Close()
-	return ob.readInside(printed, number)
+	return ob.readInside(printed, c.name, number)
 }
 
 // addContainer adds an ephemeral container that shares the processes of the controller's container.
@@ -120,7 +121,7 @@ func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name
 
 // readInside logs the events that an ephemeral container prints. Its clock is not ours: the line that took
 // the shortest time to arrive sets the two against each other, so times may be late by that time.
-func (ob *observation) readInside(printed io.Reader, number int) error {
+func (ob *observation) readInside(printed io.Reader, pod string, number int) error {
 	lines := bufio.NewScanner(printed)
 	lines.Buffer(nil, 1<<20)
 	var behind time.Duration // how much later our clock is, at most
@@ -133,24 +134,27 @@ func (ob *observation) readInside(printed io.Reader, number int) error {
 			behind = offset
 		}
 		e.At, e.Subject = e.At+behind, subjectName
-		ob.writeInside(e, number)
+		ob.writeInside(e, pod, number)
 	}
 	return lines.Err()
 }
 
-// writeInside logs an event of the pod with a number. PIDs of different pods may be equal, so those of the
+// writeInside logs an event of a pod, which has a number. PIDs of different pods may be equal, so those of the
 // second and later ones are shifted by mostPIDs each.
-func (ob *observation) writeInside(e event.Event, number int) {
+func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	shift := (number - 1) * mostPIDs
 	switch {
 	case e.Worker != nil:
+		e.Worker.Pod = pod
 		e.Worker.PID += shift
 		e.Worker.Master += shift
 	case e.Usage != nil:
 		for i := range e.Usage.ByGeneration {
 			e.Usage.ByGeneration[i].Master += shift
 		}
-		e.Usage = ob.controllers.inside.sum(number, *e.Usage)
+		if e.Usage = ob.controllers.inside.sum(number, *e.Usage); e.Usage == nil {
+			return
+		}
 	}
 	ob.log.Write(e)
 }
@@ -159,41 +163,46 @@ func (ob *observation) writeInside(e event.Event, number int) {
 type inside struct {
 	mu   sync.Mutex
 	next int
-	last map[int]event.Usage
+	last map[int]*event.Usage // nil for a pod that has not told it yet
 }
 
 func (i *inside) add() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.next++
+	if i.last == nil {
+		i.last = map[int]*event.Usage{}
+	}
+	i.last[i.next] = nil
 	return i.next
 }
 
-func (i *inside) forget(number int) {
+func (i *inside) remove(number int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.last, number)
 }
 
-// used reports whether a pod tells what it uses.
+// used reports whether there are such pods. What the metrics tell is then left out, because the two count
+// differently.
 func (i *inside) used() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.last) > 0
 }
 
-// sum sets what a pod uses, and returns the sum of what all use.
+// sum sets what a pod uses, and returns the sum of what all use, or nil if one has not told it yet.
 func (i *inside) sum(number int, usage event.Usage) *event.Usage {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.last == nil {
-		i.last = map[int]event.Usage{}
-	}
-	i.last[number] = usage
+	i.last[number] = &usage
 	var sum event.Usage
 	thorough := true
 	for _, one := range i.last {
-		add(&sum, one)
+		if one == nil {
+			return nil
+		}
+		add(&sum, *one)
 		sum.ChildrenCPU += one.ChildrenCPU
 		sum.NginxPSS += one.NginxPSS
 		sum.NginxFiles += one.NginxFiles

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +25,12 @@ func TestReadInside(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := ob.readInside(&lines, number); err != nil {
+		if err := ob.readInside(&lines, fmt.Sprintf("pod-%d", number), number); err != nil {
 			t.Fatal(err)
 		}
 	}
+	ob.controllers.inside.add()
+	ob.controllers.inside.add()
 	const days = 100 * time.Hour // the other clock
 	for number := 1; number <= 2; number++ {
 		print(number,
@@ -40,6 +43,7 @@ func TestReadInside(t *testing.T) {
 	}
 	var workers []event.Worker
 	var last event.Usage
+	usages := 0
 	for e, err := range event.Read(&log) {
 		if err != nil {
 			t.Fatal(err)
@@ -51,9 +55,13 @@ func TestReadInside(t *testing.T) {
 			workers = append(workers, *e.Worker)
 		} else {
 			last = *e.Usage
+			usages++
 		}
 	}
-	if len(workers) != 2 || workers[0].PID != 30 || workers[1].PID != 30+mostPIDs || workers[1].Master != 20+mostPIDs {
+	if usages != 1 {
+		t.Errorf("%d sums, want one: of both pods", usages)
+	}
+	if len(workers) != 2 || workers[0].PID != 30 || workers[1].PID != 30+mostPIDs || workers[1].Master != 20+mostPIDs || workers[0].Pod != "pod-1" || workers[1].Pod != "pod-2" {
 		t.Errorf("workers %+v", workers)
 	}
 	if last.NginxRSS != 200 || last.NginxPSS != 100 || last.Workers != 2 || len(last.ByGeneration) != 2 || last.ByGeneration[0].Master == last.ByGeneration[1].Master {
@@ -63,7 +71,7 @@ func TestReadInside(t *testing.T) {
 
 func TestAnotherImage(t *testing.T) {
 	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
-	if err := ob.readInside(strings.NewReader("usage: other\n"), 1); err == nil || !strings.Contains(err.Error(), "does its image have windtunnel?") {
+	if err := ob.readInside(strings.NewReader("usage: other\n"), "pod", 1); err == nil || !strings.Contains(err.Error(), "does its image have windtunnel?") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -79,13 +87,14 @@ func TestInside(t *testing.T) {
 	var printed bytes.Buffer
 	Inside(ctx, &printed, a.Processes, 1<<22) // no such process: only a trouble is printed
 	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
+	ob.controllers.inside.add()
 	troubles := 0
 	ob.log.Tap(func(e event.Event) {
 		if e.Trouble != nil {
 			troubles++
 		}
 	})
-	if err := ob.readInside(&printed, 1); err != nil || troubles == 0 {
+	if err := ob.readInside(&printed, "pod", 1); err != nil || troubles == 0 {
 		t.Errorf("%d troubles, %v", troubles, err)
 	}
 }

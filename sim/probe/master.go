@@ -66,6 +66,19 @@ func WithArguments(top int, arguments []string) int {
 	return top
 }
 
+// PastInit returns the process that an init process (tini, dumb-init) runs: the lowest process at or below
+// top whose command line ends those of all processes from top to it.
+func PastInit(top int) int {
+	line := Command(top)
+	for _, child := range process.Children(top) {
+		below := Command(child)
+		if len(below) > 0 && len(line) > len(below) && slices.Equal(line[len(line)-len(below):], below) {
+			return PastInit(child)
+		}
+	}
+	return top
+}
+
 // Command returns the command line of a process, nil if it has ended.
 func Command(pid int) []string {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

@@ -63,3 +63,30 @@ func TestThereIsNoMaster(t *testing.T) {
 		t.Error("a process that cannot exist has a command or children")
 	}
 }
+
+func TestPastInit(t *testing.T) {
+	// The outer bash is the init process: its command line ends with that of its child.
+	init := exec.Command("bash", "-c", `"${@:1}" <&0 & wait`, "bash", "bash", "-c", "echo there; read")
+	in, err := init.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := init.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := init.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { in.Close(); init.Wait() })
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	child := process.Children(init.Process.Pid)
+	if got := PastInit(init.Process.Pid); len(child) != 1 || got != child[0] {
+		t.Errorf("past the init process is %d, want %v", got, child)
+	}
+	if got := PastInit(os.Getpid()); got != os.Getpid() {
+		t.Errorf("past this process is %d, want itself, %d", got, os.Getpid())
+	}
+}
