@@ -27,7 +27,7 @@ var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, 
 			kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 			Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
 			command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=cluster", "--kubeconfig="+kubeconfig,
-				"--traffic-pods="+strconv.Itoa(pods), "--out="+out, "../scenarios/endpoints/endpoint-churn-is-dynamic.yaml")
+				"--traffic-pods="+strconv.Itoa(pods), "--out="+out, "../scenarios/endpoints/rolling-update-drain.yaml")
 			command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 			command.WaitDelay = 3 * time.Minute
 			said, err := command.CombinedOutput()

@@ -201,9 +201,7 @@ func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) 
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	if err := pool.Await(ctx, r.client, shape.Namespace, shape.Name); err != nil {
+	if err := pool.Await(ctx, r.client, shape.Namespace, shape.Name, shape.Replicas); err != nil {
 		return nil, err
 	}
 	return pool.Open(ctx, pool.Options{Config: r.Config, Namespace: shape.Namespace, Name: shape.Name, Token: shape.Token, Log: log})

@@ -40,7 +40,7 @@ func expectedOf(checks []judge.Check) string {
 	text := ""
 	switch {
 	case len(checks) == 0:
-		return "The scenario expects nothing in particular"
+		return "No expectations are set"
 	case count[judge.NotApplicable] == len(checks):
 		return "No expectation applies (" + checks[0].NotApplicable + ")"
 	case judged == 0:

@@ -67,8 +67,8 @@ func TestResultSentence(t *testing.T) {
 		result measure.Result
 		checks []judge.Check
 	}{
-		{"The scenario expects nothing in particular.", measure.Result{}, nil},
-		{"The scenario expects nothing in particular: a never reloaded and lost none of 6,000 requests.", resultWith(valid("a", nil)), nil},
+		{"No expectations are set.", measure.Result{}, nil},
+		{"No expectations are set: a never reloaded and lost none of 6,000 requests.", resultWith(valid("a", nil)), nil},
 		{"The expectation is met: a reloaded once and got no traffic.", resultWith(valid("a", func(s *measure.Subject) {
 			s.Reloads, s.Requests = 1, measure.Requests{}
 		})), []judge.Check{check("a", true)}},

@@ -58,7 +58,7 @@ func TestCluster(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	if err := Await(ctx, client, shape.Namespace, shape.Name); err != nil {
+	if err := Await(ctx, client, shape.Namespace, shape.Name, shape.Replicas); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(ctx, Options{Config: config, Namespace: shape.Namespace, Name: shape.Name, Token: token})

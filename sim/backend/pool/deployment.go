@@ -93,9 +93,16 @@ func (s Spec) pod() corev1.PodSpec {
 	}
 }
 
-// Await returns when all pods of a pool are available. If ctx ends before, the error says how many
-// are.
-func Await(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+// patience is how long a pool may take to become ready. A busy node starts a pod in about two seconds, one
+// after the other.
+func patience(pods int32) time.Duration { return 3*time.Minute + time.Duration(pods)*2*time.Second }
+
+// Await returns when all pods of a pool are available. If ctx ends before, or after minutes that depend on
+// their number, the error says how many are.
+func Await(ctx context.Context, client kubernetes.Interface, namespace, name string, pods int32) error {
+	limit := patience(pods)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not within %v", limit))
+	defer cancel()
 	var last *appsv1.Deployment
 	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		deployment, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -167,11 +166,8 @@ func (i *instance) agentContainer(name, cpu, memory string) corev1.Container {
 	}
 }
 
-// The pool of pods that act as the simulated pods.
-const (
-	poolName     = "pool"
-	poolPatience = 3 * time.Minute
-)
+// poolName is the name of the pool of pods that act as the simulated pods.
+const poolName = "pool"
 
 // openPool creates the pool of real pods.
 func (i *instance) openPool(ctx context.Context) error {
@@ -179,9 +175,7 @@ func (i *instance) openPool(ctx context.Context) error {
 	if err := i.write(ctx, shape.Objects()...); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, poolPatience, fmt.Errorf("not within %v", poolPatience))
-	defer cancel()
-	if err := pool.Await(waiting, i.driver.client, i.home.name(), poolName); err != nil {
+	if err := pool.Await(ctx, i.driver.client, i.home.name(), poolName, shape.Replicas); err != nil {
 		if why := i.stuck(ctx, pool.PoolLabel+"="+poolName); why != "" {
 			err = fmt.Errorf("%w: %s", err, why)
 		}

@@ -3,8 +3,6 @@ package installed
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,8 +16,6 @@ import (
 const (
 	// poolName is the name of the Deployment of real pods, and of its Secret.
 	poolName = "pods"
-	// poolPatience is how long the real pods may take to become ready.
-	poolPatience = 3 * time.Minute
 	// memberPatience is how long a start waits until a real pod has rested: longer than its rest.
 	memberPatience = 3 * pool.Rest
 )
@@ -48,12 +44,10 @@ func (i *instance) openPool(ctx context.Context, s subject.Subject, in driver.Op
 			return err
 		}
 	}
-	starting, cancel := context.WithTimeoutCause(ctx, poolPatience, fmt.Errorf("not within %v", poolPatience))
-	defer cancel()
-	if err := pool.Await(starting, d.client, shape.Namespace, shape.Name); err != nil {
+	if err := pool.Await(ctx, d.client, shape.Namespace, shape.Name, shape.Replicas); err != nil {
 		return err
 	}
-	fleet, err := pool.Open(starting, pool.Options{
+	fleet, err := pool.Open(ctx, pool.Options{
 		Config: d.API, Namespace: shape.Namespace, Name: shape.Name, Token: shape.Token,
 		Patience: memberPatience, Log: in.Log, Subject: s.Name,
 	})

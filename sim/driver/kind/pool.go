@@ -3,8 +3,6 @@ package kind
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +21,6 @@ const (
 	poolNamespace = "windtunnel-pool"
 	poolName      = "pool"
 )
-
-// poolPatience is the time limit for the pods of a pool to become ready.
-const poolPatience = 3 * time.Minute
 
 // openPool creates a pool of real pods and returns the fleet that runs in it.
 func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, error) {
@@ -49,9 +44,7 @@ func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, e
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, poolPatience, fmt.Errorf("not within %v", poolPatience))
-	defer cancel()
-	if err := pool.Await(ctx, i.client, poolNamespace, poolName); err != nil {
+	if err := pool.Await(ctx, i.client, poolNamespace, poolName, shape.Replicas); err != nil {
 		return nil, err
 	}
 	return pool.Open(ctx, pool.Options{
