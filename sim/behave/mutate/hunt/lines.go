@@ -18,6 +18,8 @@ const (
 	// enough is how many cases must fail under several mutants until it is asked which of them are to
 	// blame. Under some mutants nothing is served, and each case would wait in vain.
 	enough = 30
+	// few is how many of these must fail under a part of the mutants until the part is divided.
+	few = 4
 	// lotSize is how many mutants are tried at once with cases that each of them has for itself.
 	lotSize = 10
 )

@@ -65,7 +65,7 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []strin
 		if group, err = h.blame(ctx, group, v.by); err != nil {
 			return err
 		}
-		left = without(left, v.passed)
+		left = among(without(left, v.passed), h.reachingAny(group))
 		if len(group) == before {
 			left = without(left, v.by) // they fail under several mutants only, or by chance
 		}
@@ -92,8 +92,7 @@ func (h *hunt) tryHalves(ctx context.Context, group []mutate.Mutant, left []stri
 		return nil
 	}
 	for _, half := range [][]mutate.Mutant{group[:len(group)/2], group[len(group)/2:]} {
-		reaching := h.reachingAny(half)
-		if err := h.tryGroup(ctx, half, slices.DeleteFunc(slices.Clone(left), func(name string) bool { return !slices.Contains(reaching, name) })); err != nil {
+		if err := h.tryGroup(ctx, half, among(left, h.reachingAny(half))); err != nil {
 			return err
 		}
 	}
@@ -108,31 +107,72 @@ func without(names, others []string) []string {
 // blame finds the mutants of a group that make cases fail, some of which make nginx reject its configuration,
 // and returns the others.
 func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []string) (rest []mutate.Mutant, err error) {
-	err = parallel(ctx, h.Workers, group, func(ctx context.Context, m mutate.Mutant) error {
-		reaching := h.reaching(m)
-		var candidates []string
-		for _, name := range failing {
-			if slices.Contains(reaching, name) {
-				candidates = append(candidates, name)
-			}
+	for rest = group; ; {
+		if err := h.narrow(ctx, rest, failing); err != nil {
+			return nil, err
 		}
+		before := len(rest)
+		rest = slices.DeleteFunc(slices.Clone(rest), func(m mutate.Mutant) bool {
+			r, _ := h.result(m)
+			return r.Outcome != mutate.Survived
+		})
+		failing = among(failing, h.reachingAny(rest))
+		if len(rest) == before || len(failing) == 0 || ctx.Err() != nil {
+			return rest, nil
+		}
+		v, err := h.runs(ctx, rest, failing, patience, few)
+		if err != nil || v.outcome == mutate.Survived {
+			return rest, err
+		}
+		if len(v.by) > 0 {
+			failing = v.by
+		}
+	}
+}
+
+// narrow looks in each half of a group for mutants that make cases fail. Those that it finds are settled.
+func (h *hunt) narrow(ctx context.Context, suspects []mutate.Mutant, failing []string) error {
+	if failing = among(failing, h.reachingAny(suspects)); len(failing) == 0 {
+		return nil
+	}
+	if len(suspects) == 1 {
+		return h.accuse(ctx, suspects[0], failing)
+	}
+	halves := [][]mutate.Mutant{suspects[:len(suspects)/2], suspects[len(suspects)/2:]}
+	return parallel(ctx, len(halves), halves, func(ctx context.Context, half []mutate.Mutant) error {
+		candidates := among(failing, h.reachingAny(half))
 		if len(candidates) == 0 {
 			return nil
 		}
-		candidates, _ = h.choose(h.order(m, candidates), laterTries)
-		v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
-		if err == nil && ctx.Err() == nil && v.outcome != mutate.Survived {
-			r, _ := h.result(m)
-			h.settle(mutate.Result{Mutant: m, Outcome: v.outcome, By: v.by, Why: v.why, Ran: r.Ran + len(candidates), Reached: r.Reached})
+		if len(half) > 1 {
+			v, err := h.runs(ctx, half, candidates, patience, few)
+			if err != nil || ctx.Err() != nil || v.outcome == mutate.Survived {
+				return err
+			}
+			if len(v.by) > 0 {
+				candidates = v.by
+			}
 		}
-		return err
+		return h.narrow(ctx, half, candidates)
 	})
-	for _, m := range group {
-		if r, _ := h.result(m); r.Outcome == mutate.Survived {
-			rest = append(rest, m)
-		}
+}
+
+// accuse tries a mutant alone with cases that reach it and fail in its group, and settles it if it does not
+// survive.
+func (h *hunt) accuse(ctx context.Context, m mutate.Mutant, failing []string) error {
+	candidates, _ := h.choose(h.order(m, failing), laterTries)
+	v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
+	if err != nil || ctx.Err() != nil || v.outcome == mutate.Survived {
+		return err
 	}
-	return rest, err
+	r, _ := h.result(m)
+	h.settle(mutate.Result{Mutant: m, Outcome: v.outcome, By: v.by, Why: v.why, Ran: r.Ran + len(candidates), Reached: r.Reached})
+	return nil
+}
+
+// among returns the names that are among others.
+func among(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
 }
 
 // reachingAny returns the cases that reach one of the mutants.

@@ -92,6 +92,10 @@ func TestGroups(t *testing.T) {
 			},
 			want: map[string]mutate.Outcome{gzip: mutate.Survived, cors: mutate.Killed, auth: mutate.Stillborn},
 		},
+		"each mutant is to blame": {
+			run:  func(_, cases []string) verdict { return fails(mutate.Killed, cases, "gzip", "both", "cors", "auth") },
+			want: map[string]mutate.Outcome{gzip: mutate.Killed, cors: mutate.Killed, auth: mutate.Killed},
+		},
 		"a case fails under two mutants only": {
 			run: func(mutants, cases []string) verdict {
 				if len(mutants) > 1 {
