@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	adapterstest.Main()
-	os.Exit(parallel.Tests{M: m, AtOnce: 8}.Run())
+	os.Exit(parallel.Tests{M: m, AtOnce: 4}.Run())
 }
 
 // A stub that answers the requests itself, as Traefik and Envoy do.
