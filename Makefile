@@ -52,7 +52,7 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 # one package more than there are processors is tested at a time. Packages that test whole runs have the
 # machine to themselves, because other tests beside them make these runs void. All packages are compiled
 # before, for the same reason.
-RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 15m
+RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 30m
 WHOLE_RUNS = adapters cmd/windtunnel sim/observe sim/regress/side
 
 test: ## run all tests, with the race detector and a real nginx

@@ -95,7 +95,7 @@ func newStaging(t *testing.T) *staging {
 			t.Fatalf("the controller ended: %v\n%s", err, &log)
 		case <-time.After(20 * time.Millisecond):
 		}
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > 5*time.Minute {
 			t.Fatalf("the controller does not become healthy: %v", err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(parallel.Tests{M: m, AtOnce: 8}, map[string]func(){
+	testscript.Main(parallel.Tests{M: m, AtOnce: 5}, map[string]func(){
 		"windtunnel": func() {
 			ctx, stop := untilSignal()
 			defer stop()

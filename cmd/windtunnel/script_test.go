@@ -19,7 +19,7 @@ import (
 )
 
 // interruptPatience limits the wait for a run's first request.
-const interruptPatience = time.Minute
+const interruptPatience = 5 * time.Minute
 
 // interrupted starts a command, interrupts it as soon as the log of a run contains a request, and
 // checks that it ends with the exit code of an interrupt: interrupted LOG COMMAND…
