@@ -49,11 +49,11 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 	$(GO) test -short -vet=off ./...
 
 # GORACE shortens the second that the race detector waits at the end of each process. Many tests wait, so
-# one package more than there are processors is tested at a time. Packages that test whole runs have the
-# machine to themselves, because other tests beside them make these runs void. All packages are compiled
+# one package more than there are processors is tested at a time. Packages with many nginxes at once have
+# the machine to themselves: other tests beside them make whole runs void and changes late. All packages are compiled
 # before, for the same reason.
 RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 30m
-WHOLE_RUNS = adapters cmd/windtunnel sim/observe sim/regress/side
+LARGE = adapters attack cases cmd/windtunnel controller sim/observe sim/regress/side
 
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
@@ -61,8 +61,8 @@ test: ## run all tests, with the race detector and a real nginx
 	$(GO) -C oracle vet ./...
 	$(GO) list -race -test -deps -export ./... > /dev/null
 	@status=0; set -x; \
-	$(RACE) -p 1 $(WHOLE_RUNS:%=./%) || status=1; \
-	$(RACE) -p $$(($$(nproc) + 1)) $$($(GO) list ./... | grep -vxF $(WHOLE_RUNS:%=-e windtunnel.dev/%)) || status=1; \
+	$(RACE) -p 1 $(LARGE:%=./%) || status=1; \
+	$(RACE) -p $$(($$(nproc) + 1)) $$($(GO) list ./... | grep -vxF $(LARGE:%=-e windtunnel.dev/%)) || status=1; \
 	exit $$status
 
 e2e: ## run the end-to-end suite on a kind cluster (node image: KIND_IMAGE), results in docs/results/e2e

@@ -36,7 +36,7 @@ import (
 )
 
 // limit bounds each wait. It only elapses when a test fails.
-const limit = 30 * time.Second
+const limit = 2 * time.Minute
 
 // record is a log record, as the harness reads it.
 type record struct {
