@@ -49,9 +49,9 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 	$(GO) test -short -vet=off ./...
 
 # GORACE shortens the second that the race detector waits at the end of each process. Many tests wait, so
-# one package more than there are processors is tested at a time. Packages with many nginxes at once have
-# the machine to themselves: other tests beside them make whole runs void and changes late. All packages are compiled
-# before, for the same reason.
+# one package more than there are processors is tested at a time. The LARGE packages, with many nginxes at
+# once, have the machine to themselves: other tests beside them make whole runs void, and changes late. All
+# packages are compiled before, for the same reason.
 RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 30m
 LARGE = adapters attack cases cmd/windtunnel controller sim/observe sim/regress/side
 
