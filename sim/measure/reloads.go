@@ -6,8 +6,8 @@ import "windtunnel.dev/sim/event"
 type generation struct{ master, number int }
 
 // reloads counts the generations that appeared in the rounds. The first generation in the log does
-// not count, because it was already running, and neither does that of each further pod. Where no worker is seen, controllers may count their
-// reloads themselves.
+// not count, because it was already running, and neither does that of each further pod. Where no worker
+// is seen, controllers may count their reloads themselves.
 type reloads struct {
 	known   map[generation]bool
 	pods    map[string]bool // whose generations are known

@@ -139,8 +139,8 @@ func (ob *observation) readInside(printed io.Reader, pod string, number int) err
 	return lines.Err()
 }
 
-// writeInside logs an event of a pod, which has a number. PIDs of different pods may be equal, so those of the
-// second and later ones are shifted by mostPIDs each.
+// writeInside logs an event of a pod, which has a number. PIDs of different pods may be equal, so those of
+// the second and later ones are shifted by mostPIDs each.
 func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	shift := (number - 1) * mostPIDs
 	switch {
