@@ -63,11 +63,12 @@ func (m *generations) record(w *event.Worker, at time.Duration) {
 		h = &history{History: History{Master: w.Master, Generation: w.Generation, Began: at, Draining: none, Ended: none, Exits: map[string]int{}}}
 		m.all[of] = h
 	}
-	if m.workers[w.PID] == nil {
+	switch known := m.workers[w.PID]; {
+	case known == nil:
 		m.workers[w.PID] = &worker{of: of, draining: none}
-		h.Workers++
-		h.alive++
-		h.Ended = none
+		h.join()
+	case known.of != of:
+		m.move(known, of)
 	}
 	if w.State == event.Draining && m.workers[w.PID].draining == none {
 		m.workers[w.PID].draining = at
@@ -75,6 +76,25 @@ func (m *generations) record(w *event.Worker, at time.Duration) {
 			h.Draining = at
 		}
 	}
+}
+
+func (h *history) join() {
+	h.Workers++
+	h.alive++
+	h.Ended = none
+}
+
+// move gives a worker to the generation that it proved to be of. A generation without workers never
+// was one.
+func (m *generations) move(w *worker, to generation) {
+	from, h := m.all[w.of], m.all[to]
+	h.join()
+	h.Began = min(h.Began, from.Began)
+	from.alive--
+	if from.Workers--; from.Workers == 0 {
+		delete(m.all, w.of)
+	}
+	w.of = to
 }
 
 func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {

@@ -45,3 +45,17 @@ func TestFinishingBySignal(t *testing.T) {
 		}
 	}
 }
+
+// A worker that the watch first took for the generation before counts once, in its own generation.
+func TestWorkerJoinsItsGeneration(t *testing.T) {
+	worker := func(at time.Duration, pid, generation int, state event.WorkerState) event.Event {
+		return event.Event{At: at, Worker: &event.Worker{PID: pid, Master: 1, Generation: generation, State: state}}
+	}
+	history := measureRound(t,
+		worker(1, 7, 1, event.Active), worker(2, 8, 2, event.Active), worker(3, 7, 2, event.Active),
+		worker(4, 7, 2, event.Draining), worker(5, 7, 2, event.Exited), worker(6, 8, 2, event.Exited),
+	).Workers.History
+	if len(history) != 1 || history[0].Generation != 2 || history[0].Workers != 2 || history[0].Began != 1 || history[0].Ended != 6 {
+		t.Errorf("generations %+v, want the second with two workers", history)
+	}
+}

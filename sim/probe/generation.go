@@ -24,8 +24,8 @@ func byGeneration(alive []Worker) []event.Generation {
 	var all []event.Generation
 	for _, w := range alive {
 		stat, err := procStat(w.PID)
-		if err != nil {
-			continue // it has ended
+		if err != nil || stat.ResidentMemory() == 0 {
+			continue // it has ended, or has released its memory and ends
 		}
 		g := generationOf(all, w)
 		if g == nil {

@@ -16,6 +16,7 @@ const (
 	overlap      = 100 * time.Millisecond // old and new workers are active together for at least this
 	batchLasts   = time.Second            // forking one set of workers takes no longer than this
 	respawnAfter = 100 * time.Millisecond // a crashed worker is replaced within this time after it was last seen
+	undrained    = 5 * time.Second        // workers still active this long after the newest came are of its generation
 )
 
 // workerSample is a live worker as found by one sample of the processes.
@@ -30,7 +31,8 @@ type workerSample struct {
 // worker that started within the overlap of the newest generation's last worker, or while the
 // generation before is still active, belongs to the newest. Any other worker is the first of the
 // next generation. So a reload in the first 100 ms of a master's life cannot be told from its
-// start, and a start that the machine delays for longer looks like a reload.
+// start, and a start that the machine delays for longer looks like a reload at first. It is none if
+// the older workers are not told to drain: they join the newest generation then.
 type lineage struct {
 	master  int
 	forked  bool            // each worker is a generation; all but the newest one alive drain
@@ -69,8 +71,27 @@ func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
 		l.workers[s.pid] = w
 		changed = append(changed, w)
 	}
+	changed = append(changed, l.join(at)...)
 	l.sampled = at
 	return changed
+}
+
+// join moves workers that were never told to drain to the newest generation, and returns them.
+func (l *lineage) join(at time.Duration) []Worker {
+	if l.forked || at-l.last < undrained {
+		return nil
+	}
+	var joined []Worker
+	for _, pid := range slices.Sorted(maps.Keys(l.workers)) {
+		w := l.workers[pid]
+		if w.State != event.Active || w.Generation == l.newest {
+			continue
+		}
+		w.Generation = l.newest
+		l.workers[pid] = w
+		joined = append(joined, w)
+	}
+	return joined
 }
 
 func byStart(a, b workerSample) int {
