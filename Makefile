@@ -53,7 +53,7 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 # once, have the machine to themselves: other tests beside them make whole runs void, and changes late. All
 # packages are compiled before, for the same reason.
 RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 30m
-LARGE = adapters attack cases cmd/windtunnel controller sim/observe sim/regress/side
+LARGE = adapters attack cases cmd/windtunnel controller sim/behave/run sim/observe sim/regress/side
 
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
