@@ -81,7 +81,7 @@ func (ob *observation) pods(ctx context.Context) ([]corev1.Pod, error) {
 func (ob *observation) newController(pod *corev1.Pod) *controller {
 	c := &controller{name: pod.Namespace + "/" + pod.Name, pod: pod}
 	c.metrics = proxied{ob.client, pod.Namespace, pod.Name, ob.port(ob.MetricsPort, c, "healthz-port", 10254), "metrics"}
-	if ob.sight.may(portForwards) {
+	if ob.sight.may(ob.portForwards()) {
 		c.status = &forwarded{api: ob.API, namespace: pod.Namespace, pod: pod.Name, port: ob.port(ob.StatusPort, c, "status-port", 10246), path: "/nginx_status"}
 	}
 	return c

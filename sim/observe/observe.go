@@ -16,6 +16,7 @@ import (
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/observe/notice"
+	"windtunnel.dev/sim/permission"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
@@ -112,8 +113,9 @@ func Observe(ctx context.Context, o Options) (rundir.Dir, rundir.Measured, error
 
 // prepare finds the controllers, reads the cluster, and finds out what can be seen.
 func (ob *observation) prepare(ctx, following context.Context) error {
-	ob.sight.forbidden = ob.missingPermissions(ctx)
 	var err error
+	// What cannot be asked shows itself when it is refused.
+	ob.sight.forbidden, _ = permission.Missing(ctx, ob.client, ob.permissions())
 	if ob.controllers, err = ob.findControllers(ctx); err != nil {
 		return err
 	}

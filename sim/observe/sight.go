@@ -1,94 +1,46 @@
 package observe
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/permission"
 )
 
-// permission is something that an observation does. deploy/observe has roles with all of them.
-type permission struct {
-	verb, group, resource, subresource string
-	inNamespace                        bool // only in that of the controller
+// portForwards is the permission to reach ports on the loopback interfaces of the controller's pods.
+func (o Options) portForwards() permission.Permission {
+	return permission.Permission{Verb: "create", Resource: "pods/portforward", Namespace: o.Namespace}
 }
-
-// portForwards is the permission to reach ports on a pod's loopback interface.
-var portForwards = permission{"create", "", "pods", "portforward", true}
 
 // ephemerals are the permissions to add an ephemeral container, and to read what it prints.
-var ephemerals = []permission{
-	{"update", "", "pods", "ephemeralcontainers", true},
-	{"get", "", "pods", "", true},
-	{"get", "", "pods", "log", true},
+func (o Options) ephemerals() []permission.Permission {
+	return []permission.Permission{
+		{Verb: "update", Resource: "pods/ephemeralcontainers", Namespace: o.Namespace},
+		{Verb: "get", Resource: "pods", Namespace: o.Namespace},
+		{Verb: "get", Resource: "pods/log", Namespace: o.Namespace},
+	}
 }
 
-func (ob *observation) permissions() []permission {
-	var all []permission
-	for _, resource := range []permission{{group: "", resource: "services"}, {group: "discovery.k8s.io", resource: "endpointslices"}, {group: "networking.k8s.io", resource: "ingresses"}} {
-		for _, verb := range []string{"list", "watch"} {
-			all = append(all, permission{verb: verb, group: resource.group, resource: resource.resource})
-		}
+// permissions are those that the observation uses. deploy/observe has roles with all of them.
+func (o Options) permissions() []permission.Permission {
+	all := slices.Concat(
+		permission.To("", "services", "list", "watch"),
+		permission.To("discovery.k8s.io", "endpointslices", "list", "watch"),
+		permission.To("networking.k8s.io", "ingresses", "list", "watch"),
+	)
+	if len(o.MetricsURLs) == 0 {
+		all = append(all,
+			permission.Permission{Verb: "list", Resource: "pods", Namespace: o.Namespace},
+			permission.Permission{Verb: "get", Resource: "pods/proxy", Namespace: o.Namespace},
+			o.portForwards(),
+		)
 	}
-	if len(ob.MetricsURLs) == 0 {
-		all = append(all, permission{"list", "", "pods", "", true}, permission{"get", "", "pods", "proxy", true}, portForwards)
-	}
-	if ob.Ephemeral != "" {
-		all = append(all, ephemerals...)
+	if o.Ephemeral != "" {
+		all = append(all, o.ephemerals()...)
 	}
 	return all
-}
-
-// missingPermissions asks the API which permissions are missing. Where that cannot be asked, none is: what
-// is forbidden then shows itself.
-func (ob *observation) missingPermissions(ctx context.Context) []permission {
-	var mu sync.Mutex
-	var missing []permission
-	var questions errgroup.Group
-	questions.SetLimit(8)
-	for _, p := range ob.permissions() {
-		questions.Go(func() error {
-			review, err := ob.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, ob.review(p), metav1.CreateOptions{})
-			if err == nil && !review.Status.Allowed {
-				mu.Lock()
-				defer mu.Unlock()
-				missing = append(missing, p)
-			}
-			return nil
-		})
-	}
-	_ = questions.Wait() // no error
-	slices.SortFunc(missing, func(a, b permission) int { return strings.Compare(a.String(), b.String()) })
-	return missing
-}
-
-func (ob *observation) review(p permission) *authorizationv1.SelfSubjectAccessReview {
-	namespace := ""
-	if p.inNamespace {
-		namespace = ob.Namespace
-	}
-	return &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-		Namespace: namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
-	}}}
-}
-
-// String names the permission as roles do: get pods/proxy.
-func (p permission) String() string {
-	text := p.verb + " " + p.resource
-	if p.subresource != "" {
-		text += "/" + p.subresource
-	}
-	if p.group != "" {
-		text += "." + p.group
-	}
-	return text
 }
 
 // Sight is what an observation can see, and what it cannot.
@@ -97,7 +49,7 @@ type Sight struct {
 	NotApplicable []event.NotApplicable // the measurements that this leaves out
 	Metrics       bool                  // all controllers tell their metrics
 
-	forbidden []permission
+	forbidden []permission.Permission
 }
 
 // Row is one thing that can be observed.
@@ -107,7 +59,7 @@ type Row struct {
 	Why  string // it is not seen, or what limits it
 }
 
-func (s *Sight) may(p permission) bool { return !slices.Contains(s.forbidden, p) }
+func (s *Sight) may(p permission.Permission) bool { return !slices.Contains(s.forbidden, p) }
 
 // never are the measurements that no observation has.
 var never = event.NotApplicable{
@@ -188,7 +140,7 @@ func (ob *observation) lookAtProcesses() {
 		ob.blind("generations and workers", "the processes are seen only from an ephemeral container (--ephemeral)", "workers", "trend.nginxPSS", "memory.peakPSS", "memory.startPSS", "memory.endPSS")
 		return
 	}
-	for _, p := range ephemerals {
+	for _, p := range ob.ephemerals() {
 		if !ob.sight.may(p) {
 			ob.blind("generations and workers", "the user may not "+p.String(), "workers")
 			ob.Ephemeral = ""

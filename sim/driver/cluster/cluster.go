@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	if d.client, err = kubernetes.NewForConfig(o.API); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.checkPermissions, d.reportLeftovers} {
+	for _, step := range []func(context.Context) error{d.requirePermissions, d.reportLeftovers} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"windtunnel.dev/deploy"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/permission"
 	"windtunnel.dev/sim/subject"
 	"windtunnel.dev/sim/traffic"
 )
@@ -35,15 +36,13 @@ func TestRoleHasThePermissions(t *testing.T) {
 		for _, rule := range one.(*rbacv1.ClusterRole).Rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					allowed = append(allowed, permission{rule.APIGroups[0], resource, nil}.describe(verb))
+					allowed = append(allowed, permission.Permission{Verb: verb, Group: rule.APIGroups[0], Resource: resource}.String())
 				}
 			}
 		}
 	}
 	for _, p := range slices.Concat(permissions, helpful) {
-		for _, verb := range p.verbs {
-			wanted = append(wanted, p.describe(verb))
-		}
+		wanted = append(wanted, p.String())
 	}
 	slices.Sort(allowed)
 	slices.Sort(wanted)
@@ -54,11 +53,9 @@ func TestRoleHasThePermissions(t *testing.T) {
 
 // The run's user has whatever the controller gets: otherwise the API server refuses its roles.
 func TestControllerGetsNoMoreThanTheUserHas(t *testing.T) {
-	has := map[string]bool{}
+	has := map[permission.Permission]bool{}
 	for _, p := range permissions {
-		for _, verb := range p.verbs {
-			has[p.describe(verb)] = true
-		}
+		has[p] = true
 	}
 	for _, object := range controllerObjects(t) {
 		rules := []rbacv1.PolicyRule{}
@@ -74,7 +71,7 @@ func TestControllerGetsNoMoreThanTheUserHas(t *testing.T) {
 		for _, rule := range rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					if what := (permission{rule.APIGroups[0], resource, nil}).describe(verb); !has[what] {
+					if what := (permission.Permission{Verb: verb, Group: rule.APIGroups[0], Resource: resource}); !has[what] {
 						t.Errorf("the controller may %s, which the user may not", what)
 					}
 				}

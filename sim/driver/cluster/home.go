@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,46 +52,17 @@ func (h *home) begin(ctx context.Context) error {
 	if _, err := h.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create namespace %s: %w", h.name(), err)
 	}
-	host, _ := os.Hostname() // for people who look at the Lease
-	now := metav1.NewMicroTime(time.Now())
-	lease, err := h.client.CoordinationV1().Leases(h.name()).Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: leaseName, Labels: h.labels()},
-		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new(fmt.Sprintf("%s:%d", host, os.Getpid())), AcquireTime: &now, RenewTime: &now,
-			LeaseDurationSeconds: new(int32(leaseDuration.Seconds())),
-		},
-	}, metav1.CreateOptions{})
+	release, err := h.lease().Hold(ctx, h.client)
 	if err != nil {
-		return fmt.Errorf("create the Lease of the run: %w", err)
+		return err
 	}
-	renewing, end := context.WithCancel(context.WithoutCancel(ctx))
-	renewed := make(chan struct{})
-	h.endLease = func() { end(); <-renewed }
-	go func() { defer close(renewed); h.renew(renewing, lease) }()
+	h.endLease = release
 	return nil
 }
 
-// renew renews the Lease until ctx ends. It retries after failures: other runs remove this run's objects
-// only after the Lease has expired.
-func (h *home) renew(ctx context.Context, lease *coordinationv1.Lease) {
-	leases := h.client.CoordinationV1().Leases(lease.Namespace)
-	ticker := time.NewTicker(leaseDuration / 6)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			lease.Spec.RenewTime = new(metav1.NewMicroTime(now))
-			renewed, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
-			if apierrors.IsConflict(err) { // an earlier answer was lost
-				renewed, err = leases.Get(ctx, lease.Name, metav1.GetOptions{})
-			}
-			if err == nil {
-				lease = renewed
-			}
-		}
-	}
+// lease is the Lease in the namespace.
+func (h *home) lease() cluster.Lease {
+	return cluster.Lease{Namespace: h.name(), Name: leaseName, Labels: h.labels(), Duration: leaseDuration}
 }
 
 // remove removes everything that the run has created, and returns when it is gone, even if ctx has

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -23,15 +22,11 @@ func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
 	}
 	var all []leftover
 	for _, one := range list.Items {
-		until := one.CreationTimestamp.Add(leaseDuration)
-		lease, err := d.client.CoordinationV1().Leases(one.Name).Get(ctx, leaseName, metav1.GetOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("get the Lease of namespace %s: %w", one.Name, err)
+		left := leftover{home: home{client: d.client, run: one.Labels[RunLabel]}}
+		if left.until, err = left.lease().Expires(ctx, d.client, one.CreationTimestamp.Time); err != nil {
+			return nil, err
 		}
-		if err == nil && lease.Spec.RenewTime != nil {
-			until = lease.Spec.RenewTime.Add(leaseDuration)
-		}
-		all = append(all, leftover{home{client: d.client, run: one.Labels[RunLabel]}, until})
+		all = append(all, left)
 	}
 	return all, nil
 }

@@ -84,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	if d.client, err = kubernetes.NewForConfig(unlimited(o.API)); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.resolve, d.checkPermissions, d.findClasses, d.findReplicas, d.checkAnswers, d.reportLeftovers} {
+	for _, step := range []func(context.Context) error{d.resolve, d.requirePermissions, d.findClasses, d.findReplicas, d.checkAnswers, d.reportLeftovers} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	"windtunnel.dev/deploy"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/controllers"
+	"windtunnel.dev/sim/permission"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -38,7 +39,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		"nothing answers at 127.0.0.1:":                 func(o *Options) { o.URLs = []string{"http://" + closedPort(t)} },
 		"each case has namespaces of its own":           func(o *Options) { o.Flags = map[string]string{"watch-namespace": "shop"} },
 		"a pool of 3 pods is too small: the run itself": func(o *Options) { o.LocalPods, o.Pool = false, 3 },
-		"ask the API server at http://127.0.0.1:1 for":  func(o *Options) { o.API = &rest.Config{Host: "http://127.0.0.1:1"} },
+		"ask the API server for the user's permissions: Post \"http://127.0.0.1:1/":  func(o *Options) { o.API = &rest.Config{Host: "http://127.0.0.1:1"} },
 	} {
 		o := s.options
 		o.URLs = slices.Clone(o.URLs)
@@ -110,16 +111,14 @@ func TestRolesHaveThePermissions(t *testing.T) {
 		for _, rule := range role.Rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					allowed[role.Name] = append(allowed[role.Name], permission{rule.APIGroups[0], resource, nil}.describe(verb))
+					allowed[role.Name] = append(allowed[role.Name], permission.Permission{Verb: verb, Group: rule.APIGroups[0], Resource: resource}.String())
 				}
 			}
 		}
 	}
-	all := func(lists ...[]permission) (texts []string) {
+	all := func(lists ...[]permission.Permission) (texts []string) {
 		for _, p := range slices.Concat(lists...) {
-			for _, verb := range p.verbs {
-				texts = append(texts, p.describe(verb))
-			}
+			texts = append(texts, p.String())
 		}
 		return texts
 	}

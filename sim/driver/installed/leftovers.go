@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -33,7 +32,7 @@ func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
 	}
 	var all []leftover
 	for run, namespaces := range byRun {
-		until, err := d.leaseOf(ctx, run, namespaces)
+		until, err := leaseOf(run).Expires(ctx, d.client, youngest(namespaces))
 		if err != nil {
 			return nil, err
 		}
@@ -43,23 +42,14 @@ func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
 	return all, nil
 }
 
-// leaseOf returns when the Lease of a run ends. A run that has no Lease has begun a moment ago, or is
-// over.
-func (d *Driver) leaseOf(ctx context.Context, run string, namespaces []corev1.Namespace) (time.Time, error) {
-	lease, err := d.client.CoordinationV1().Leases(homePrefix+run).Get(ctx, leaseName, metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return time.Time{}, fmt.Errorf("get the Lease of run %s: %w", run, err)
-	}
-	if err == nil && lease.Spec.RenewTime != nil {
-		return lease.Spec.RenewTime.Add(leaseDuration), nil
-	}
-	var youngest time.Time
+// youngest returns when the last of the namespaces was created.
+func youngest(namespaces []corev1.Namespace) (made time.Time) {
 	for _, one := range namespaces {
-		if made := one.CreationTimestamp.Time; made.After(youngest) {
-			youngest = made
+		if one.CreationTimestamp.After(made) {
+			made = one.CreationTimestamp.Time
 		}
 	}
-	return youngest.Add(leaseDuration), nil
+	return made
 }
 
 // reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.

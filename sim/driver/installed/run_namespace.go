@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/sim/cluster"
 )
@@ -40,49 +37,17 @@ func (i *instance) begin(ctx context.Context) error {
 	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: i.Namespace(), Labels: about}}, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create namespace %s: %w", i.Namespace(), err)
 	}
-	host, _ := os.Hostname() // for people who look at the Lease
-	now := metav1.NewMicroTime(time.Now())
-	lease, err := client.CoordinationV1().Leases(i.Namespace()).Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: leaseName, Labels: about},
-		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new(fmt.Sprintf("%s:%d", host, os.Getpid())), AcquireTime: &now, RenewTime: &now,
-			LeaseDurationSeconds: new(int32(leaseDuration.Seconds())),
-		},
-	}, metav1.CreateOptions{})
+	release, err := leaseOf(i.run).Hold(ctx, client)
 	if err != nil {
-		return fmt.Errorf("create the Lease of the run: %w", err)
+		return err
 	}
-	renewing, end := context.WithCancel(context.WithoutCancel(ctx))
-	renewed := make(chan struct{})
-	i.endLease = func() { end(); <-renewed }
-	go func() {
-		defer close(renewed)
-		renew(renewing, client, lease)
-	}()
+	i.endLease = release
 	return nil
 }
 
-// renew renews a Lease until ctx ends. It retries after failures: other runs remove this run's objects
-// only after the Lease has expired.
-func renew(ctx context.Context, client kubernetes.Interface, lease *coordinationv1.Lease) {
-	leases := client.CoordinationV1().Leases(lease.Namespace)
-	ticker := time.NewTicker(leaseDuration / 6)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			lease.Spec.RenewTime = new(metav1.NewMicroTime(now))
-			renewed, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
-			if apierrors.IsConflict(err) { // an earlier answer was lost
-				renewed, err = leases.Get(ctx, lease.Name, metav1.GetOptions{})
-			}
-			if err == nil {
-				lease = renewed
-			}
-		}
-	}
+// leaseOf is the Lease of a run, in its own namespace.
+func leaseOf(run string) cluster.Lease {
+	return cluster.Lease{Namespace: homePrefix + run, Name: leaseName, Labels: labels(run), Duration: leaseDuration}
 }
 
 // removeRun removes everything that a run created. restore gives the ConfigMap of the controller its
