@@ -21,7 +21,8 @@ func OfLua(files map[string]string) []Mutant {
 	var all []Mutant
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		depth, brackets, long := 0, 0, false
-		for i, text := range strings.Split(files[name], "\n") {
+		lines := strings.Split(files[name], "\n")
+		for i, text := range lines {
 			code := luaCode(text)
 			if long || strings.Contains(text, "--[[") {
 				long = !strings.Contains(text, "]]")
@@ -35,10 +36,14 @@ func OfLua(files map[string]string) []Mutant {
 			switch {
 			case depth == 0 || trimmed == "":
 			case whole && found != nil && strings.Count(code, " then") <= 1:
+				before := len(all)
 				if found[3] != "true" && found[2] != "while" {
 					add("always", found[1]+found[2]+" true "+found[4]+found[5])
 				}
 				add("never", found[1]+found[2]+" false "+found[4]+found[5])
+				for n := before; n < len(all); n++ {
+					all[n].Branch = luaBranch(lines, i)
+				}
 			case whole && luaAnswer.MatchString(text):
 				opposite := map[string]string{"true": "false", "false": "true"}
 				answer := luaAnswer.FindStringSubmatch(text)
@@ -108,3 +113,30 @@ func luaBlocks(code string) int {
 	}
 	return depth
 }
+
+// luaBranch returns the numbers of the lines between a condition, of which the index is given, and the else
+// or end of its branch. It is nil for a branch that ends in the line of its condition.
+func luaBranch(lines []string, condition int) (branch []int) {
+	opened := luaBlocks(luaCode(lines[condition]))
+	if luaElse.MatchString(lines[condition]) {
+		opened++ // it closes the branch before
+	}
+	if opened <= 0 {
+		return nil
+	}
+	depth := 1
+	for i := condition + 1; i < len(lines); i++ {
+		code := luaCode(lines[i])
+		if depth == 1 && luaElse.MatchString(code) {
+			return branch
+		}
+		if depth += luaBlocks(code); depth <= 0 {
+			return branch
+		}
+		branch = append(branch, i+1)
+	}
+	return nil // the text is no Lua
+}
+
+// luaElse matches a line that begins another branch.
+var luaElse = regexp.MustCompile(`^\s*else(if)?\b`)

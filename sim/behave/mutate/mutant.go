@@ -38,6 +38,9 @@ type Mutant struct {
 	// Reach is the line whose execution shows that the mutant is reached. It is Line, but for
 	// branches: an else is decided where its if is.
 	Reach int `json:"-"`
+	// Branch are the lines of Lua that are executed only if the condition in Line holds; nil if they are
+	// part of Line, and for other mutants.
+	Branch []int `json:"-"`
 }
 
 // lineMutant returns a mutant of a line.
@@ -52,7 +55,18 @@ func (m Mutant) Change() string { return m.Name[strings.LastIndexByte(m.Name, '/
 func (m Mutant) Position() string { return fmt.Sprintf("%s:%d", m.File, m.Line) }
 
 // Site returns the line that must be executed for the mutant to have an effect.
-func (m Mutant) Site() string { return fmt.Sprintf("%s:%d", m.File, m.Reach) }
+func (m Mutant) Site() string { return site(m.File, m.Reach) }
+
+// BranchSites returns the lines of Branch as Site does.
+func (m Mutant) BranchSites() []string {
+	all := make([]string, len(m.Branch))
+	for i, line := range m.Branch {
+		all[i] = site(m.File, line)
+	}
+	return all
+}
+
+func site(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
 
 // Apply returns the files with the mutants, of which no two may change the same line. It does not
 // change its argument. Lines keep their numbers.

@@ -20,7 +20,7 @@ const (
 	Killed    Outcome = "killed"    // a case fails
 	Survived  Outcome = "survived"  // no case fails
 	Stillborn Outcome = "stillborn" // nginx rejects it, or the controller does not serve anything
-	Unreached Outcome = "unreached" // no case makes the controller execute the line
+	Unreached Outcome = "unreached" // no case makes the controller execute the line, or its condition hold
 	Undecided Outcome = "undecided" // the cases that are most likely to fail pass; then the time ran out
 	Untried   Outcome = "untried"   // the time ran out
 )
@@ -124,7 +124,7 @@ func Markdown(out io.Writer, d Document) error {
 	w.line("")
 	w.line("What `%s` found on %s with version %s: each mutant changes one line of the controller's template or Lua code, or makes the controller ignore an annotation, a ConfigMap key or a flag. It is *killed* if a behaviour case fails under it.", d.Command, d.Start.UTC().Format("2 January 2006"), d.Version)
 	w.line("")
-	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case. Neither counts in the percentage. *Undecided* mutants survived the cases that are most likely to fail, and *untried* ones were not tried, because the time ran out.")
+	w.line("*Stillborn* mutants make nginx reject its configuration, or keep the controller from serving anything. *Unreached* lines are executed for no case, or have a condition that holds for none. Neither counts in the percentage. *Undecided* mutants survived the cases that are most likely to fail, and *untried* ones were not tried, because the time ran out.")
 	w.line("")
 	if d.Known > 0 {
 		w.line("%s known from earlier runs, perhaps of other versions.", plural.Of(d.Known, "outcome is", "outcomes are"))
@@ -148,7 +148,7 @@ func Markdown(out io.Writer, d Document) error {
 	}
 	d.list(w, Survived, "Survivors", "No case fails under these mutants.")
 	d.list(w, Undecided, "Undecided", "The cases that are most likely to fail pass under these mutants. The others were not run.")
-	d.list(w, Unreached, "Unreached", "No case makes the controller execute these lines.")
+	d.list(w, Unreached, "Unreached", "No case makes the controller execute these lines, or their conditions hold.")
 	d.list(w, Stillborn, "Stillborn", "")
 	d.list(w, Untried, "Untried", "")
 	d.cases(w)

@@ -138,7 +138,8 @@ func (h *hunt) begin(ctx context.Context) error {
 }
 
 // recall takes over the results of an earlier hunt, and returns their number. It leaves out survivors
-// that more cases reached then than now: some of the cases that were run do not reach the line.
+// that more cases reached then than now: some of the cases that were run do not reach the line. It also leaves
+// out those that were run with fewer cases than are run first now.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
@@ -147,7 +148,7 @@ func (h *hunt) recall() int {
 			if reached := len(h.reaching(m)); r.Outcome == mutate.Unreached && reached > 0 {
 				continue
 			} else if r.File != "" {
-				if r.Outcome == mutate.Survived && r.Reached > reached {
+				if r.Outcome == mutate.Survived && (r.Reached > reached || r.Ran < min(firstTries, reached)) {
 					continue
 				}
 				r.Reached = reached
@@ -193,10 +194,25 @@ func (h *hunt) result(m mutate.Mutant) (mutate.Result, bool) {
 
 // reaching returns the cases under which a mutant may have an effect.
 func (h *hunt) reaching(m mutate.Mutant) []string {
-	if m.Kind == mutate.Template && h.marked[m.Site()] || m.Kind == mutate.Lua && h.traced {
+	switch {
+	case m.Kind == mutate.Lua && h.traced && m.Change() == "never" && len(m.Branch) > 0:
+		return h.enteringBranch(m)
+	case m.Kind == mutate.Template && h.marked[m.Site()] || m.Kind == mutate.Lua && h.traced:
 		return h.reach[m.Site()]
 	}
 	return h.able
+}
+
+// enteringBranch returns the cases that execute a line of the mutant's branch. Under the others its condition
+// never holds.
+func (h *hunt) enteringBranch(m mutate.Mutant) []string {
+	entering := map[string]bool{}
+	for _, site := range m.BranchSites() {
+		for _, name := range h.reach[site] {
+			entering[name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(h.able), func(name string) bool { return !entering[name] })
 }
 
 // outcome returns what was found.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// firstTries is how many cases are run first under a mutant: those that are most likely to fail.
-	firstTries = 6
+	firstTries = 16
 	// laterTries is how many are run alone under a mutant that fail under several together.
 	laterTries = 24
 	// together is how many mutants that survived so far are tried at once.
@@ -153,6 +153,10 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 		files = h.Lua
 	}
 	ranked := h.ranker.Order(files, m, names)
+	if m.Kind == mutate.Lua && m.Change() == "always" { // those under which the condition does not hold first
+		entering := h.enteringBranch(m)
+		ranked = slices.Concat(without(ranked, entering), among(ranked, entering))
+	}
 	top := min(len(ranked), firstTries-len(first))
 	likely := slices.Concat(ranked[:top], first, ranked[top:])
 	var order []string

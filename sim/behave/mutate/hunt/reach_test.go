@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,5 +39,18 @@ func TestReachFollowsHosts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A condition that is never true has an effect only under cases for which it holds.
+func TestCasesThatEnterABranch(t *testing.T) {
+	never := mutate.Mutant{Name: "lua/x.lua:5/never", Kind: mutate.Lua, File: "x.lua", Line: 5, Reach: 5, Branch: []int{6, 7}}
+	deleted := mutate.Mutant{Name: "lua/x.lua:5/delete", Kind: mutate.Lua, File: "x.lua", Line: 5, Reach: 5}
+	h := &hunt{able: []string{"a", "b", "c"}, traced: true, reach: map[string][]string{"x.lua:5": {"a", "b", "c"}, "x.lua:7": {"b"}}}
+	if got := h.reaching(never); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%v enter the branch, want b", got)
+	}
+	if got := h.reaching(deleted); len(got) != 3 {
+		t.Errorf("%v reach the line, want all", got)
 	}
 }
