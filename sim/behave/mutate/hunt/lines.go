@@ -13,6 +13,12 @@ const (
 	firstTries = 16
 	// laterTries is how many are run alone under a mutant that fail under several together.
 	laterTries = 24
+	// firstConfigs and laterConfigs are the most different configurations among these. Each takes longer
+	// than the cases themselves.
+	firstConfigs = 2
+	laterConfigs = laterTries / 2
+	// sure is how many cases must fail under a mutant until no more are run.
+	sure = 2
 	// together is how many mutants that survived so far are tried at once.
 	together = 48
 	// enough is how many cases must fail under several mutants until it is asked which of them are to
@@ -93,7 +99,7 @@ func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
 			continue
 		}
 		l.mutants = append(l.mutants, m)
-		l.cases[m.Name], _ = h.choose(h.order(m, own), firstTries)
+		l.cases[m.Name], _ = h.choose(h.order(m, own), firstTries, firstConfigs)
 		for _, name := range names {
 			reached[name] = true
 		}
@@ -170,11 +176,11 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 	return order
 }
 
-// choose takes up to size cases from the head of a list that need few installations and batches,
-// because these take longer than the cases themselves.
-func (h *hunt) choose(order []string, size int) (chosen, rest []string) {
+// choose takes up to size cases from the head of a list that need so many configurations at most, and half as
+// many installations.
+func (h *hunt) choose(order []string, size, mostConfigs int) (chosen, rest []string) {
 	var flags, configs []*behave.Case
-	mostFlags, mostConfigs := max(size/4, 1), max(size/2, 1)
+	mostFlags := max(mostConfigs/2, 1)
 	for _, name := range order {
 		c := h.cases[name]
 		newFlags := !slices.ContainsFunc(flags, func(other *behave.Case) bool { return sameFlags(c, other) })

@@ -160,7 +160,7 @@ func (h *hunt) narrow(ctx context.Context, suspects []mutate.Mutant, failing []s
 // accuse tries a mutant alone with cases that reach it and fail in its group, and settles it if it does not
 // survive.
 func (h *hunt) accuse(ctx context.Context, m mutate.Mutant, failing []string) error {
-	candidates, _ := h.choose(h.order(m, failing), laterTries)
+	candidates, _ := h.choose(h.order(m, failing), laterTries, laterConfigs)
 	v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
 	if err != nil || ctx.Err() != nil || v.outcome == mutate.Survived {
 		return err

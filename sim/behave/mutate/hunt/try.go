@@ -110,11 +110,19 @@ type verdict struct {
 // try runs cases under mutants of lines, all at once. What may be the fault of a busy machine has to
 // happen again: that a single case fails that depends on time, and that nothing is served.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
-	v, err := h.runs(ctx, mutants, names, patience, 0)
+	enough := 0
+	if len(mutants) == 1 {
+		enough = sure
+	}
+	v, err := h.runs(ctx, mutants, names, patience, enough)
 	switch {
 	case err != nil || v.outcome != mutate.Killed:
 	case v.void:
-		return h.runs(ctx, mutants, names, 2*patience, 0)
+		again, err := h.runs(ctx, mutants, v.by[:min(sure, len(v.by))], 2*patience, 0)
+		if err != nil || again.outcome != mutate.Survived {
+			return again, err
+		}
+		return h.runs(ctx, mutants, names, 2*patience, enough)
 	case len(v.by) == 1 && hasty(h.cases[v.by[0]]):
 		again, err := h.runs(ctx, mutants, v.by, patience, 0)
 		if err != nil || again.outcome != mutate.Killed {
