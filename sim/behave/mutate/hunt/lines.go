@@ -15,7 +15,7 @@ const (
 	laterTries = 24
 	// firstConfigs and laterConfigs are the most different configurations among these. Each takes longer
 	// than the cases themselves.
-	firstConfigs = 2
+	firstConfigs = 4
 	laterConfigs = laterTries / 2
 	// sure is how many cases must fail under a mutant until no more are run.
 	sure = 2
