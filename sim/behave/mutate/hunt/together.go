@@ -50,9 +50,11 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 
 // tryGroup tries mutants at once, with the cases of which each reaches one of them. The cases that pass
 // under all of them pass under each. When enough others have failed, the mutants that are to blame are taken
-// out, and the cases that have not passed are run again.
+// out, and the cases that have not passed are run again. Where no mutant is found to blame, each
+// is tried alone with the cases that fail.
 func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []string) error {
 	all := group
+	var unblamed []string // fail under several mutants only, or by chance
 	for len(group) > 0 && len(left) > 0 && ctx.Err() == nil {
 		v, err := h.runs(ctx, group, left, patience, enough)
 		if err != nil || ctx.Err() != nil {
@@ -67,19 +69,33 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []strin
 		}
 		left = among(without(left, v.passed), h.reachingAny(group))
 		if len(group) == before {
-			left = without(left, v.by) // they fail under several mutants only, or by chance
+			left, unblamed = without(left, v.by), append(unblamed, v.by...)
 		}
 		h.Log("%d mutants and %d cases are left of a group", len(group), len(left))
 	}
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the time is over; what was found stays
 	}
-	for _, m := range all {
-		if r, _ := h.result(m); r.Outcome == mutate.Survived {
-			r.Ran = r.Reached
-			h.settle(r)
-		}
+	return parallel(ctx, h.Workers, all, func(ctx context.Context, m mutate.Mutant) error {
+		return h.tryAlone(ctx, m, among(unblamed, h.reaching(m)))
+	})
+}
+
+// tryAlone settles a mutant that survived all cases, except perhaps for those given.
+func (h *hunt) tryAlone(ctx context.Context, m mutate.Mutant, names []string) error {
+	r, _ := h.result(m)
+	if r.Outcome != mutate.Survived {
+		return nil
 	}
+	if len(names) > 0 {
+		v, err := h.try(ctx, []mutate.Mutant{m}, names)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		r.Outcome, r.By, r.Why = v.outcome, v.by, v.why
+	}
+	r.Ran = r.Reached
+	h.settle(r)
 	return nil
 }
 

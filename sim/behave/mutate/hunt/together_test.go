@@ -113,3 +113,29 @@ func TestGroups(t *testing.T) {
 		})
 	}
 }
+
+// A case that fails under a group decides about each mutant alone, if none was found to blame.
+func TestCasesThatFailInAGroupAreRunAlone(t *testing.T) {
+	h := newHunt(t)
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.state.close()
+	guilty, innocent := h.Mutants[0], h.Mutants[1]
+	h.runs = func(_ context.Context, mutants []mutate.Mutant, cases []string, _ time.Duration, _ int) (verdict, error) {
+		if mutants[0].Name == guilty.Name {
+			return fails(mutate.Killed, cases, "both"), nil
+		}
+		return fails(mutate.Killed, cases), nil
+	}
+	for m, want := range map[*mutate.Mutant]mutate.Outcome{&guilty: mutate.Killed, &innocent: mutate.Survived} {
+		h.settle(mutate.Result{Mutant: *m, Outcome: mutate.Survived, Ran: 1, Reached: 2})
+		if err := h.tryAlone(t.Context(), *m, []string{"both"}); err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := h.result(*m); r.Outcome != want || r.Ran != 2 {
+			t.Errorf("%s: %s after %d cases, want %s after both", m.Position(), r.Outcome, r.Ran, want)
+		}
+	}
+}
