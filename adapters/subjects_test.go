@@ -91,7 +91,7 @@ func TestNGINXInc(t *testing.T) {
 	s := rollingUpdate(t, nginxInc(t))
 	check(t, s)
 	checkNginx(t, s)
-	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 {
+	if s.Reloads < 2 || !perReload(s) {
 		t.Errorf("%d reloads, workers %+v", s.Reloads, s.Workers)
 	}
 	for _, name := range []string{"reloads", "workers.draining", "cpu.controller"} {
@@ -214,9 +214,16 @@ func checkReloads(t *testing.T, s measure.Subject) {
 	t.Helper()
 	check(t, s)
 	checkNginx(t, s)
-	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 || s.Syncs.Count == 0 {
+	if s.Reloads < 2 || !perReload(s) || s.Syncs.Count == 0 {
 		t.Errorf("%d reloads, workers %+v, syncs %+v", s.Reloads, s.Workers, s.Syncs)
 	}
+}
+
+// perReload reports whether each reload brought one generation. The first reload may come so early that two
+// generations are alive when the measurement begins.
+func perReload(s measure.Subject) bool {
+	before := s.Workers.Generations - s.Reloads
+	return before == 1 || before == 2
 }
 
 // checkOneProcess checks a subject whose proxy is one process.
@@ -246,7 +253,7 @@ func checkSingle(t *testing.T, s measure.Subject) {
 func checkForked(t *testing.T, s measure.Subject) {
 	t.Helper()
 	check(t, s)
-	if s.Reloads < 2 || s.Workers.Generations != s.Reloads+1 || s.Workers.Crashed != 0 {
+	if s.Reloads < 2 || !perReload(s) || s.Workers.Crashed != 0 {
 		t.Errorf("%d reloads, workers %+v", s.Reloads, s.Workers)
 	}
 	if s.Syncs.Count == 0 {
