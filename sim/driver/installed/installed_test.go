@@ -29,17 +29,17 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	s := newSite(t)
 	before := s.names(t)
 	for want, change := range map[string]func(*Options){
-		"there is no IngressClass nginx":                func(o *Options) { o.Class = "nginx" },
-		"the address of the controller is missing":      func(o *Options) { o.URLs = nil },
-		"--url=shop.example: want http://HOST":          func(o *Options) { o.URLs = []string{"shop.example"} },
-		"--url=http://shop.example/x: want http://HOST": func(o *Options) { o.URLs = []string{"http://shop.example/x"} },
-		"there is another URL that begins with http":    func(o *Options) { o.URLs = append(o.URLs, "http://127.0.0.1") },
-		"one must begin with http://":                   func(o *Options) { o.URLs = []string{"https://127.0.0.1"} },
-		"--url=http://no-such-host.invalid:":            func(o *Options) { o.URLs = []string{"http://no-such-host.invalid"} },
-		"nothing answers at 127.0.0.1:":                 func(o *Options) { o.URLs = []string{"http://" + closedPort(t)} },
-		"each case has namespaces of its own":           func(o *Options) { o.Flags = map[string]string{"watch-namespace": "shop"} },
-		"a pool of 3 pods is too small: the run itself": func(o *Options) { o.LocalPods, o.Pool = false, 3 },
-		"ask the API server for the user's permissions: Post \"http://127.0.0.1:1/":  func(o *Options) { o.API = &rest.Config{Host: "http://127.0.0.1:1"} },
+		"there is no IngressClass nginx":                                            func(o *Options) { o.Class = "nginx" },
+		"the address of the controller is missing":                                  func(o *Options) { o.URLs = nil },
+		"--url=shop.example: want http://HOST":                                      func(o *Options) { o.URLs = []string{"shop.example"} },
+		"--url=http://shop.example/x: want http://HOST":                             func(o *Options) { o.URLs = []string{"http://shop.example/x"} },
+		"there is another URL that begins with http":                                func(o *Options) { o.URLs = append(o.URLs, "http://127.0.0.1") },
+		"one must begin with http://":                                               func(o *Options) { o.URLs = []string{"https://127.0.0.1"} },
+		"--url=http://no-such-host.invalid:":                                        func(o *Options) { o.URLs = []string{"http://no-such-host.invalid"} },
+		"nothing answers at 127.0.0.1:":                                             func(o *Options) { o.URLs = []string{"http://" + closedPort(t)} },
+		"each case has namespaces of its own":                                       func(o *Options) { o.Flags = map[string]string{"watch-namespace": "shop"} },
+		"a pool of 3 pods is too small: the run itself":                             func(o *Options) { o.LocalPods, o.Pool = false, 3 },
+		"ask the API server for the user's permissions: Post \"http://127.0.0.1:1/": func(o *Options) { o.API = &rest.Config{Host: "http://127.0.0.1:1"} },
 	} {
 		o := s.options
 		o.URLs = slices.Clone(o.URLs)

@@ -139,7 +139,7 @@ func (h *hunt) begin(ctx context.Context) error {
 
 // recall takes over the results of an earlier hunt, and returns their number. It leaves out survivors
 // that more cases reached then than now: some of the cases that were run do not reach the line. It also leaves
-// out those that were run with fewer cases than are run first now.
+// out survivors of fewer cases than are run first now.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {

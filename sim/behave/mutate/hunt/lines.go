@@ -13,8 +13,8 @@ const (
 	firstTries = 16
 	// laterTries is how many are run alone under a mutant that fail under several together.
 	laterTries = 24
-	// firstConfigs and laterConfigs are the most different configurations among these. Each takes longer
-	// than the cases themselves.
+	// firstConfigs and laterConfigs limit how many configurations these cases may have. Each configuration
+	// takes longer than its cases.
 	firstConfigs = 4
 	laterConfigs = laterTries / 2
 	// sure is how many cases must fail under a mutant until no more are run.
@@ -176,8 +176,8 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 	return order
 }
 
-// choose takes up to size cases from the head of a list that need so many configurations at most, and half as
-// many installations.
+// choose takes up to size cases from the head of a list. They need at most mostConfigs configurations, and half
+// as many installations.
 func (h *hunt) choose(order []string, size, mostConfigs int) (chosen, rest []string) {
 	var flags, configs []*behave.Case
 	mostFlags := max(mostConfigs/2, 1)

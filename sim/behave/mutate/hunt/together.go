@@ -8,8 +8,8 @@ import (
 )
 
 // tryTogether tries the mutants that survived the likely cases with all others that reach them. As
-// most of them survive these as well, many mutants are tried at once; when a case fails, each of them
-// is tried alone with it.
+// most of them survive these as well, many mutants are tried at once; when cases fail, halves of the
+// group show which mutants are to blame.
 func (h *hunt) tryTogether(ctx context.Context) error {
 	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
 		left := h.survivors(kind)
@@ -51,7 +51,7 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 // tryGroup tries mutants at once, with the cases of which each reaches one of them. The cases that pass
 // under all of them pass under each. When enough others have failed, the mutants that are to blame are taken
 // out, and the cases that have not passed are run again. Where no mutant is found to blame, each
-// is tried alone with the cases that fail.
+// is tried alone with the cases that failed.
 func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []string) error {
 	all := group
 	var unblamed []string // fail under several mutants only, or by chance
@@ -61,7 +61,7 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []strin
 			return err
 		}
 		if v.outcome == mutate.Stillborn && len(v.by) == 0 { // no controller started
-			return h.tryHalves(ctx, group, left, v)
+			return h.tryHalves(ctx, group, append(left, unblamed...), v)
 		}
 		before := len(group)
 		if group, err = h.blame(ctx, group, v.by); err != nil {
