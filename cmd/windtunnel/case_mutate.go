@@ -41,6 +41,7 @@ type caseMutateOptions struct {
 	seed          uint64
 	budget        time.Duration
 	reasons       string
+	again         bool
 	most          float64
 	subject       caseSubject
 }
@@ -80,6 +81,7 @@ mutants could not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 	flags.IntVar(&o.sample, "sample", 0, "try only so many mutants, chosen at random (default: all)")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order in which mutants are tried, and of the sample")
 	flags.DurationVar(&o.budget, "budget", 0, "end after this time; mutants that are left are untried (default: no limit)")
+	flags.BoolVar(&o.again, "again", false, "try the mutants again that survived an earlier run, or are undecided, such as after cases have changed; not those that survived all cases and have a reason")
 	flags.StringVar(&o.reasons, "reasons", "", "file that says why mutants may survive; each line is a FILE, a colon and a line of that file, or a setting such as config/app-root, then a tab and the reason")
 	flags.Float64Var(&o.most, "max-survivors", 5, "the percentage of mutants that may survive without a reason")
 	flags.IntVar(&o.subject.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
@@ -110,6 +112,8 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	in.Run = o.subject.target(d, cases).Options
 	in.Run.Dir = o.out
+	in.Again = o.again
+	in.Excused = func(m mutate.Mutant) bool { return reasonOf[m.Name] != "" }
 	began := time.Now()
 	in.Workers = o.subject.installations
 	in.WakeIdle = o.sample == 0 && o.only == "" && len(o.kinds) == 0

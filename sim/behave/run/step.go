@@ -74,7 +74,9 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 	}
 	if err == nil {
 		how := noisy
-		if slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return e.Reload != nil }) {
+		// New workers would take over the pods that are there, so only without a reload does a case show that
+		// the old ones follow a change of pods.
+		if step.Scale != nil || slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return e.Reload != nil }) {
 			how = quiet
 		}
 		err = s.in.live(ctx, how)

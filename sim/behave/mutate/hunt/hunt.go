@@ -29,6 +29,12 @@ type Options struct {
 	Mutants []mutate.Mutant
 	// All are all mutants of lines. Results of an earlier hunt about other lines are dropped.
 	All []mutate.Mutant
+	// Excused reports whether a mutant has a reason not to be noticed. It may be nil. Such mutants are tried
+	// together, because most of them survive.
+	Excused func(m mutate.Mutant) bool
+	// Again tries the mutants again that survived an earlier hunt, unless all cases ran that reach them and
+	// they are excused: cases may have become stricter since, and likely cases are better known.
+	Again bool
 	// Workers is how many controllers run at the same time.
 	Workers int
 	// WakeIdle says that cases that kill no mutant are run with mutants that other cases killed.
@@ -56,6 +62,9 @@ func Do(ctx context.Context, o Options) (Outcome, error) {
 	h.runs = h.runOnNginx
 	if h.Log == nil {
 		h.Log = func(string, ...any) {}
+	}
+	if h.Excused == nil {
+		h.Excused = func(mutate.Mutant) bool { return false }
 	}
 	for _, c := range o.Run.Cases {
 		h.cases[c.Name] = c
@@ -139,7 +148,7 @@ func (h *hunt) begin(ctx context.Context) error {
 
 // recall takes over the results of an earlier hunt, and returns their number. It leaves out survivors
 // that more cases reached then than now: some of the cases that were run do not reach the line. It also leaves
-// out survivors of fewer cases than are run first now.
+// out survivors of fewer cases than are run first now, and those that are to be tried again.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
@@ -148,7 +157,8 @@ func (h *hunt) recall() int {
 			if reached := len(h.reaching(m)); r.Outcome == mutate.Unreached && reached > 0 {
 				continue
 			} else if r.File != "" {
-				if r.Outcome == mutate.Survived && (r.Reached > reached || r.Ran < min(firstTries, reached)) {
+				outdated := r.Reached > reached || r.Ran < min(firstTries, reached) || h.Again && (r.Ran < reached || !h.Excused(m))
+				if r.Outcome == mutate.Survived && outdated {
 					continue
 				}
 				r.Reached = reached

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +19,11 @@ import (
 func newHunt(t *testing.T) *hunt {
 	t.Helper()
 	h := &hunt{
-		Options: Options{Template: map[string]string{"a.tmpl": "gzip on;\ncors on;\nauth on;"}},
+		Options: Options{
+			Template: map[string]string{"a.tmpl": "gzip on;\ncors on;\nauth on;"},
+			Excused:  func(mutate.Mutant) bool { return false },
+			Log:      t.Logf,
+		},
 		results: map[string]mutate.Result{}, kills: map[string]int{}, cases: map[string]*behave.Case{},
 		reach: map[string][]string{"a.tmpl:1": {"gzip", "both"}, "a.tmpl:2": {"both", "cors"}, "a.tmpl:3": {"auth"}},
 		able:  []string{"auth", "both", "cors", "gzip"},
@@ -62,9 +67,25 @@ func TestLotsKeepMutantsApart(t *testing.T) {
 // A case that killed a mutant of a line nearby comes early, whatever its text.
 func TestKillersOfNeighboursComeEarly(t *testing.T) {
 	h := newHunt(t)
+	cases := h.able
+	h.able = append(slices.Clone(cases), "a", "b", "c", "d", "e") // which do not execute the line
 	h.note(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Killed, By: []string{"both"}})
-	if order := h.order(h.Mutants[0], h.able); order[0] != "gzip" || !slices.Contains(order, "both") || len(order) != 4 {
+	if order := h.order(h.Mutants[0], cases); order[0] != "gzip" || !slices.Contains(order, "both") || len(order) != 4 {
 		t.Errorf("order %v", order)
+	}
+}
+
+// So does a case that killed a mutant of the file that the line includes.
+func TestKillersOfAnIncludedFileComeFirst(t *testing.T) {
+	h := newHunt(t)
+	h.note(mutate.Result{Mutant: mutate.Mutant{File: "watch.tmpl", Line: 90}, Outcome: mutate.Killed, By: []string{"auth", "gone"}})
+	includes := mutate.Mutant{File: "b.tmpl", Line: 1, Was: `{{- template "watch.tmpl" . }}`}
+	if cases := h.nearest(includes, h.able, 3); !slices.Equal(cases, []string{"auth"}) {
+		t.Errorf("near an include of watch.tmpl: %v", cases)
+	}
+	includes.Was = `{{ template "other.tmpl" . }}`
+	if cases := h.nearest(includes, h.able, 3); len(cases) > 0 {
+		t.Errorf("near an include of other.tmpl: %v", cases)
 	}
 }
 
@@ -170,6 +191,50 @@ func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
 		if _, ok := h.result(h.Mutants[i]); ok {
 			t.Errorf("a survivor %s is recalled", why)
 		}
+	}
+}
+
+// What survived is tried again on demand, except for what all cases ran for and has a reason.
+func TestSurvivorsAreTriedAgain(t *testing.T) {
+	h := newHunt(t)
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.state.close()
+	for _, name := range []string{"gzip", "both"} { // more cases than run first
+		for i := range firstTries {
+			copied := name + strconv.Itoa(i)
+			h.reach["a.tmpl:1"] = append(h.reach["a.tmpl:1"], copied)
+		}
+	}
+	h.state.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Survived, Reached: 34, Ran: firstTries})
+	h.state.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived, Reached: 2, Ran: 2})
+	h.state.keep(mutate.Result{Mutant: h.Mutants[2], Outcome: mutate.Survived, Reached: 1, Ran: 1})
+	h.Excused = func(m mutate.Mutant) bool { return m.Position() != "a.tmpl:2" }
+	if known := h.recall(); known != 3 {
+		t.Errorf("%d results are recalled, want all 3", known)
+	}
+	h.results, h.Again = map[string]mutate.Result{}, true
+	h.recall()
+	for i, want := range []bool{false, false, true} { // undecided; without a reason; with a reason
+		if _, ok := h.result(h.Mutants[i]); ok != want {
+			t.Errorf("%s is recalled: %v", h.Mutants[i].Position(), ok)
+		}
+	}
+}
+
+// Code that runs under each case is best noticed by the cases that use the rest of its file.
+func TestCasesThatUseAFileComeEarly(t *testing.T) {
+	h := newHunt(t)
+	h.reach = map[string][]string{"hash.lua:1": h.able, "hash.lua:2": {"cors"}, "other.lua:1": {"gzip"}}
+	if users := h.usersOf("hash.lua", h.able, 3); !slices.Equal(users, []string{"cors"}) {
+		t.Errorf("the cases that use hash.lua: %v", users)
+	}
+	h.traced = true
+	first := mutate.Mutant{Kind: mutate.Lua, File: "hash.lua", Line: 1, Was: "sync()"}
+	if order := h.order(first, h.able); !slices.Contains(order, "cors") || len(order) != len(h.able) {
+		t.Errorf("order %v", order)
 	}
 }
 

@@ -1,8 +1,11 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"slices"
+	"strings"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/mutate"
@@ -140,20 +143,65 @@ func (h *hunt) tryLot(ctx context.Context, l lot) error {
 	return nil
 }
 
-// order returns the cases with the most likely killers of a mutant first: those that killed mutants
-// of the lines around it, then those whose text resembles the line.
-func (h *hunt) order(m mutate.Mutant, names []string) []string {
-	const near, most = 4, 3
-	var first []string
+// included matches the file that a line of the template includes.
+var included = regexp.MustCompile(`{{-? template "([^"]+\.tmpl)"`)
+
+// nearest returns up to most cases that killed mutants of the file that a mutant's line includes, of the lines
+// around it, or else of its file.
+func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []string) {
+	const near = 4
 	h.mu.Lock()
-	for distance := range near {
+	defer h.mu.Unlock()
+	add := func(fits func(k killer) bool) {
 		for _, k := range h.killers {
-			if k.file == m.File && (k.line == m.Line-distance || k.line == m.Line+distance) && !slices.Contains(first, k.name) && slices.Contains(names, k.name) && len(first) < most {
-				first = append(first, k.name)
+			if len(cases) < most && fits(k) && !slices.Contains(cases, k.name) && slices.Contains(names, k.name) {
+				cases = append(cases, k.name)
 			}
 		}
 	}
-	h.mu.Unlock()
+	if file := included.FindStringSubmatch(m.Was); file != nil {
+		add(func(k killer) bool { return k.file == file[1] })
+	}
+	for distance := range near {
+		add(func(k killer) bool {
+			return k.file == m.File && (k.line == m.Line-distance || k.line == m.Line+distance)
+		})
+	}
+	if m.Kind == mutate.Lua {
+		add(func(k killer) bool { return k.file == m.File })
+	}
+	return cases
+}
+
+// usersOf returns up to most cases that execute lines of a file which few cases execute, those first that
+// execute the rarest ones. They use what the file is for, whereas code such as that of a worker's timers
+// runs under each case.
+func (h *hunt) usersOf(file string, names []string, most int) []string {
+	rarity := map[string]float64{} // by case
+	for site, cases := range h.reach {
+		if name, _, _ := strings.Cut(site, ":"); name == file && len(cases) < len(h.able)/2 {
+			for _, name := range cases {
+				rarity[name] += 1 / float64(len(cases))
+			}
+		}
+	}
+	users := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return rarity[name] == 0 })
+	slices.SortStableFunc(users, func(a, b string) int { return cmp.Compare(rarity[b], rarity[a]) })
+	return users[:min(most, len(users))]
+}
+
+// order returns the cases with the most likely killers of a mutant first: those whose text resembles the
+// line, then those that killed mutants near it. If about every case executes the line, the latter come
+// first, with those that use its file.
+func (h *hunt) order(m mutate.Mutant, names []string) []string {
+	const most = 3
+	near := h.nearest(m, names, most)
+	var users []string
+	if len(names) > len(h.able)/2 {
+		near = h.nearest(m, names, 2*most)
+		cut := min(most, len(near))
+		users = slices.Concat(near[:cut], h.usersOf(m.File, names, firstTries/2-most), near[cut:])
+	}
 	files := h.Template
 	if m.Kind == mutate.Lua {
 		files = h.Lua
@@ -163,8 +211,8 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 		entering := h.enteringBranch(m)
 		ranked = slices.Concat(without(ranked, entering), among(ranked, entering))
 	}
-	top := min(len(ranked), firstTries-len(first))
-	likely := slices.Concat(ranked[:top], first, ranked[top:])
+	top := max(min(len(ranked), firstTries-len(near)), 0)
+	likely := slices.Concat(users, ranked[:top], near, ranked[top:])
 	var order []string
 	seen := map[string]bool{}
 	for _, name := range likely {

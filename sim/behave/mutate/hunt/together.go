@@ -12,13 +12,16 @@ import (
 // group show which mutants are to blame.
 func (h *hunt) tryTogether(ctx context.Context) error {
 	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
-		left := h.survivors(kind)
-		h.Log("trying %d surviving mutants of kind %s with all cases", len(left), kind)
-		for len(left) > 0 && ctx.Err() == nil {
-			var group []mutate.Mutant
-			group, left = oneALine(left)
-			if err := h.tryGroup(ctx, group, h.reachingAny(group)); err != nil {
-				return err
+		survivors := h.survivors(kind)
+		h.Log("trying %d surviving mutants of kind %s with all cases", len(survivors), kind)
+		for _, excused := range []bool{false, true} {
+			left := slices.DeleteFunc(slices.Clone(survivors), func(m mutate.Mutant) bool { return h.Excused(m) != excused })
+			for len(left) > 0 && ctx.Err() == nil {
+				var group []mutate.Mutant
+				group, left = oneALine(left)
+				if err := h.tryGroup(ctx, group, h.reachingAny(group)); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func tryTogetherWith(t *testing.T, run func(mutants, cases []string) verdict) map[string]mutate.Outcome {
 	t.Helper()
 	h := newHunt(t)
-	h.Log, h.Workers = t.Logf, 1
+	h.Workers = 1
 	var err error
 	if h.state, err = openState(t.TempDir()); err != nil {
 		t.Fatal(err)
@@ -111,6 +111,31 @@ func TestGroups(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Mutants that have a reason to survive hold up no others.
+func TestExcusedMutantsAreTriedLast(t *testing.T) {
+	h := newHunt(t)
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.state.close()
+	for _, m := range h.Mutants {
+		h.settle(mutate.Result{Mutant: m, Outcome: mutate.Survived, Reached: len(h.reaching(m))})
+	}
+	h.Excused = func(m mutate.Mutant) bool { return m.Position() == "a.tmpl:1" }
+	var groups [][]string
+	h.runs = func(_ context.Context, mutants []mutate.Mutant, cases []string, _ time.Duration, _ int) (verdict, error) {
+		groups = append(groups, names(mutants))
+		return fails(mutate.Killed, cases), nil
+	}
+	if err := h.tryTogether(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]string{{"a.tmpl:2", "a.tmpl:3"}, {"a.tmpl:1"}}, groups); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
 	}
 }
 
