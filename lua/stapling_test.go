@@ -182,7 +182,7 @@ func TestOCSPStapling(t *testing.T) {
 		t.Errorf("the responder got %d requests", n)
 	}
 
-	// A new certificate with the same id has no response, and a wrong response is rejected.
+	// A wrong response is rejected.
 	s.expectLog("validating the response of")
 	a.answers.Store(good)
 	s.postServers(map[string]string{"b": a.issue(t, 78, "http://"+a.address+"/")}, map[string]string{"shop.example": "b"})
@@ -195,5 +195,20 @@ func TestOCSPStapling(t *testing.T) {
 	}
 	if n := a.asked.Load(); n != 2 {
 		t.Errorf("a failed responder got %d requests before the end of the backoff", n-1)
+	}
+}
+
+// A certificate that is renewed under its id must not be served with the response for the old one.
+func TestRenewedCertificateHasNoOCSPResponse(t *testing.T) {
+	a := newAuthority(t)
+	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})
+	good := a.response(t, 77)
+	a.answers.Store(good)
+	servers := map[string]string{"shop.example": "a"}
+	s.postServers(map[string]string{"a": a.issue(t, 77, "http://"+a.address+"/")}, servers)
+	s.nginx.Await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
+	s.postServers(map[string]string{"a": a.issue(t, 78, "http://"+a.address+"/")}, servers)
+	if got := stapled(t, https); got != nil {
+		t.Error("the response for the old certificate is stapled to the new one")
 	}
 }

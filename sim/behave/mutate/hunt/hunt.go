@@ -113,9 +113,10 @@ type hunt struct {
 
 // killer is a case that killed a mutant of a line.
 type killer struct {
-	file string
-	line int
-	name string
+	file    string
+	line    int
+	name    string
+	killers int // how many cases killed the mutant
 }
 
 // begin runs the cases without mutants.
@@ -190,7 +191,7 @@ func (h *hunt) note(r mutate.Result) {
 	}
 	for _, name := range r.By {
 		h.kills[name]++
-		h.killers = append(h.killers, killer{r.File, r.Line, name})
+		h.killers = append(h.killers, killer{r.File, r.Line, name, len(r.By)})
 	}
 }
 

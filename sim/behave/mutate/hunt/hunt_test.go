@@ -83,6 +83,12 @@ func TestKillersOfAnIncludedFileComeFirst(t *testing.T) {
 	if cases := h.nearest(includes, h.able, 3); !slices.Equal(cases, []string{"auth"}) {
 		t.Errorf("near an include of watch.tmpl: %v", cases)
 	}
+	// A mutant that many cases noticed says little.
+	h.note(mutate.Result{Mutant: mutate.Mutant{File: "watch.tmpl", Line: 1}, Outcome: mutate.Killed, By: []string{"both", "cors", "gzip", "gone"}})
+	h.note(mutate.Result{Mutant: mutate.Mutant{File: "watch.tmpl", Line: 2}, Outcome: mutate.Killed, By: []string{"gzip"}})
+	if cases := h.nearest(includes, h.able, 3); !slices.Equal(cases, []string{"auth", "gzip", "both"}) {
+		t.Errorf("near an include of watch.tmpl: %v, want the selective ones first", cases)
+	}
 	includes.Was = `{{ template "other.tmpl" . }}`
 	if cases := h.nearest(includes, h.able, 3); len(cases) > 0 {
 		t.Errorf("near an include of other.tmpl: %v", cases)

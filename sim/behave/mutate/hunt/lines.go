@@ -14,7 +14,8 @@ import (
 const (
 	// firstTries is how many cases are run first under a mutant: those that are most likely to fail.
 	firstTries = 16
-	// laterTries is how many are run alone under a mutant that fail under several together.
+	// laterTries is how many are run alone under a mutant that fail under several together, and how many are
+	// run first if about every case executes the line.
 	laterTries = 24
 	// firstConfigs and laterConfigs limit how many configurations these cases may have. Each configuration
 	// takes longer than its cases.
@@ -102,7 +103,7 @@ func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
 			continue
 		}
 		l.mutants = append(l.mutants, m)
-		l.cases[m.Name], _ = h.choose(h.order(m, own), firstTries, firstConfigs)
+		l.cases[m.Name] = h.first(m, own)
 		for _, name := range names {
 			reached[name] = true
 		}
@@ -147,28 +148,33 @@ func (h *hunt) tryLot(ctx context.Context, l lot) error {
 var included = regexp.MustCompile(`{{-? template "([^"]+\.tmpl)"`)
 
 // nearest returns up to most cases that killed mutants of the file that a mutant's line includes, of the lines
-// around it, or else of its file.
+// around it, or else of its file. Those come first that killed mutants which few cases noticed: under others,
+// little was served.
 func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []string) {
-	const near = 4
+	const near, selective = 4, 3
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	add := func(fits func(k killer) bool) {
-		for _, k := range h.killers {
-			if len(cases) < most && fits(k) && !slices.Contains(cases, k.name) && slices.Contains(names, k.name) {
-				cases = append(cases, k.name)
-			}
-		}
+	file := ""
+	if found := included.FindStringSubmatch(m.Was); found != nil {
+		file = found[1]
 	}
-	if file := included.FindStringSubmatch(m.Was); file != nil {
-		add(func(k killer) bool { return k.file == file[1] })
-	}
+	closest := []func(k killer) bool{func(k killer) bool { return k.file == file }}
 	for distance := range near {
-		add(func(k killer) bool {
+		closest = append(closest, func(k killer) bool {
 			return k.file == m.File && (k.line == m.Line-distance || k.line == m.Line+distance)
 		})
 	}
 	if m.Kind == mutate.Lua {
-		add(func(k killer) bool { return k.file == m.File })
+		closest = append(closest, func(k killer) bool { return k.file == m.File })
+	}
+	for _, few := range []bool{true, false} {
+		for _, fits := range closest {
+			for _, k := range h.killers {
+				if len(cases) < most && k.killers <= selective == few && fits(k) && !slices.Contains(cases, k.name) && slices.Contains(names, k.name) {
+					cases = append(cases, k.name)
+				}
+			}
+		}
 	}
 	return cases
 }
@@ -190,6 +196,20 @@ func (h *hunt) usersOf(file string, names []string, most int) []string {
 	return users[:min(most, len(users))]
 }
 
+// wide reports whether about every case executes the line of a mutant, as a worker's timers do. Then the line
+// itself says little about who notices the mutant, and more cases are run first.
+func (h *hunt) wide(names []string) bool { return len(names) > len(h.able)/2 }
+
+// first returns the cases to run first under a mutant.
+func (h *hunt) first(m mutate.Mutant, names []string) []string {
+	size := firstTries
+	if h.wide(names) {
+		size = laterTries
+	}
+	chosen, _ := h.choose(h.order(m, names), size, firstConfigs)
+	return chosen
+}
+
 // order returns the cases with the most likely killers of a mutant first: those whose text resembles the
 // line, then those that killed mutants near it. If about every case executes the line, the latter come
 // first, with those that use its file.
@@ -197,10 +217,10 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 	const most = 3
 	near := h.nearest(m, names, most)
 	var users []string
-	if len(names) > len(h.able)/2 {
+	if h.wide(names) {
 		near = h.nearest(m, names, 2*most)
 		cut := min(most, len(near))
-		users = slices.Concat(near[:cut], h.usersOf(m.File, names, firstTries/2-most), near[cut:])
+		users = slices.Concat(near[:cut], h.usersOf(m.File, names, laterTries/2), near[cut:])
 	}
 	files := h.Template
 	if m.Kind == mutate.Lua {
