@@ -57,6 +57,7 @@ var rules = []struct {
 	{"internal/sharedlistener", []string{"controller", "sim"}, "addresses share sockets, whoever answers at them"},
 	{"internal/openfiles", []string{"controller", "sim"}, "files are counted, whoever opens them"},
 	{"internal/changepoint", []string{"os", "net", "controller", "sim"}, "it knows values in their order, whatever they measure"},
+	{"internal/fractional", []string{"os", "net", "controller", "sim"}, "it knows factors by their numbers, whatever they are"},
 	{"internal/gitrepo", []string{"net", "controller", "sim"}, "a repository has commits, whatever they change"},
 	{"internal/nginxtest", []string{"controller/render", "controller/apply", "sim", "lua"}, "a test's nginx runs the test's configuration, whoever made it"},
 	{"sim/backend", []string{"github.com/cilium/ebpf", "sim/driver", "sim/scenario", "sim/measure", "sim/corpus"}, "a pod answers, whatever a scenario does with it"},
@@ -180,6 +181,7 @@ var noClock = []string{
 	"sim/history/report",
 	"sim/history/trend",
 	"internal/changepoint",
+	"internal/fractional",
 	"sim/sweep",
 	"sim/sweep/report",
 }
