@@ -28,6 +28,7 @@ import (
 type sweepOptions struct {
 	vary       []string
 	oneAtATime bool
+	fraction   string
 	rounds     int
 	figures    []string
 	out        string
@@ -67,6 +68,7 @@ scenario needs; 130 interrupted.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.vary, "vary", nil, "PATH=V1,V2,…: a value of the scenario's spec, and the values that it takes in turn; several ones are combined")
 	flags.BoolVar(&o.oneAtATime, "one-at-a-time", false, "vary one value at a time, while the others keep those of the scenario (default: all combinations)")
+	flags.StringVar(&o.fraction, "fraction", "", "1/2, 1/4, 1/8 …: run only this part of the combinations of 3 to 11 factors with two values each; the report says which effects it cannot tell apart")
 	flags.IntVar(&o.rounds, "rounds", 1, "runs of each combination")
 	flags.StringSliceVar(&o.figures, "figures", nil, "NAME,…: figures of windtunnel list figures, numbers such as converge.way.sync.p50 and lanes.http.failed, or ratios such as requests.failed/reloads (default: reloads, convergence and its parts, failures, generations, memory)")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-sweep-TIME)")
@@ -117,6 +119,13 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 // plan returns the combinations of the flags, and the figures to show.
 func (o sweepOptions) plan(path string, stderr io.Writer) (design sweep.Design, planned []sweep.Planned, figures []measure.Figure, err error) {
 	design = sweep.Design{OneAtATime: o.oneAtATime, Rounds: o.rounds}
+	if o.fraction != "" {
+		f, err := sweep.ParseFraction(o.fraction)
+		if err != nil {
+			return design, nil, nil, fmt.Errorf("--fraction: %w", err)
+		}
+		design.Fraction = &f
+	}
 	for _, text := range o.vary {
 		f, err := sweep.ParseFactor(text)
 		if err != nil {

@@ -61,8 +61,37 @@ func (c Combination) ValueOf(f Factor) string {
 	return f.Own
 }
 
-// combinations returns all combinations of a design.
+// combinations returns the combinations that a design runs.
 func (d Design) combinations() ([]Combination, error) {
+	if d.count() > MostCombinations {
+		return nil, fmt.Errorf("these factors have more than %d combinations; vary fewer values, one at a time (--one-at-a-time), or run a fraction (--fraction 1/2)", MostCombinations)
+	}
+	var all [][]Setting
+	switch {
+	case d.Fraction != nil:
+		plan, err := d.fractional()
+		if err != nil {
+			return nil, err
+		}
+		all = settings(plan, d.Factors)
+	case d.OneAtATime:
+		all = oneAtATime(d.Factors)
+	default:
+		all = fullFactorial(d.Factors)
+	}
+	made := make([]Combination, len(all))
+	for i, settings := range all {
+		made[i] = Combination{Number: i + 1, Settings: settings}
+	}
+	return made, nil
+}
+
+// count returns the number of combinations that a design runs, or a number above MostCombinations.
+func (d Design) count() int {
+	most := MostCombinations
+	if d.Fraction != nil {
+		most *= d.Fraction.Of
+	}
 	count := 1
 	for _, f := range d.Factors {
 		if d.OneAtATime {
@@ -70,19 +99,14 @@ func (d Design) combinations() ([]Combination, error) {
 		} else {
 			count *= len(f.Values)
 		}
-		if count > MostCombinations {
-			return nil, fmt.Errorf("these factors have more than %d combinations; vary fewer values, or one at a time (--one-at-a-time)", MostCombinations)
+		if count > most {
+			return count
 		}
 	}
-	all := fullFactorial(d.Factors)
-	if d.OneAtATime {
-		all = oneAtATime(d.Factors)
+	if d.Fraction != nil {
+		count /= d.Fraction.Of
 	}
-	made := make([]Combination, len(all))
-	for i, settings := range all {
-		made[i] = Combination{Number: i + 1, Settings: settings}
-	}
-	return made, nil
+	return count
 }
 
 // fullFactorial returns the settings of all combinations. The last factor varies fastest.

@@ -96,15 +96,15 @@ func (d *Document) Evaluate() {
 	d.Effects, d.Interactions = nil, nil
 	for _, subject := range d.Subjects() {
 		for _, f := range d.Figures {
-			cells := d.cellsOf(subject, f.Name)
-			for _, e := range cells.effects() {
+			effects, interactions := d.cellsOf(subject, f.Name).evaluate(d.Design)
+			for _, e := range effects {
 				if e.Mean == 0 && e.Low == 0 && e.High == 0 {
 					continue
 				}
 				e.Subject, e.Figure = subject, f.Name
 				d.Effects = append(d.Effects, e)
 			}
-			for _, i := range cells.interactions() {
+			for _, i := range interactions {
 				if !i.Matters() {
 					continue
 				}

@@ -23,6 +23,9 @@ type Effect struct {
 	To         string  `json:"to"`   // the value that is compared with it
 	Base       float64 `json:"base"` // the mean of the figure at From; times in seconds, memory in bytes
 	Difference         // of the means
+	// Aliases are the interactions of two factors that a fraction of the combinations cannot tell apart
+	// from the effect: the difference contains half of each.
+	Aliases [][2]string `json:"aliases,omitempty"`
 }
 
 // Interaction is the difference that a second factor makes to the effect of a first one: the effect of
@@ -32,6 +35,9 @@ type Interaction struct {
 	Figure  string    `json:"figure"`
 	Paths   [2]string `json:"paths"`
 	Difference
+	// Aliases are the other interactions of two factors that a fraction of the combinations cannot tell
+	// apart from this one: the difference is their sum.
+	Aliases [][2]string `json:"aliases,omitempty"`
 }
 
 // Difference is a difference of means with its interval.
@@ -41,7 +47,8 @@ type Difference struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Known says that there is an interval. Its scatter comes from repeated runs of the same
-	// combination or, without them, from the combinations of the other factors.
+	// combination or, without them, from the combinations of the other factors; in a fraction, from
+	// what neither main effects nor interactions of two factors explain.
 	Known bool `json:"known"`
 }
 
@@ -73,6 +80,14 @@ func keyOf(levels []int) string {
 		key.WriteRune(rune(level + 1))
 	}
 	return key.String()
+}
+
+// evaluate returns the effects and interactions of a design.
+func (c cells) evaluate(d Design) ([]Effect, []Interaction) {
+	if d.Fraction != nil {
+		return c.fitted(d)
+	}
+	return c.effects(), c.interactions()
 }
 
 // effects returns the effects of all values of all factors.

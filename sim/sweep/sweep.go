@@ -19,9 +19,10 @@ const MostCombinations = 1000
 type Design struct {
 	Factors    []Factor `json:"factors"`
 	OneAtATime bool     `json:"oneAtATime"` // one factor varies at a time, and the others keep the scenario's values; false: all combinations
-	Rounds     int      `json:"rounds"`     // runs of each combination
-	Seed       uint64   `json:"seed"`       // of population, churn and traffic; the same for all runs
-
+	// Fraction is the part of all combinations that is run; missing: all of them. Plan completes it.
+	Fraction *Fraction `json:"fraction,omitempty"`
+	Rounds   int       `json:"rounds"` // runs of each combination
+	Seed     uint64    `json:"seed"`   // of population, churn and traffic; the same for all runs
 }
 
 // Planned is a combination that a sweep is going to run.
@@ -35,7 +36,7 @@ type Loader func(text []byte) (*scenario.Scenario, error)
 
 // Plan applies each combination of a design to the text of a scenario file, and loads the results.
 // The error names the first combination that cannot be run, and says why. It also sets the own values
-// of the design's factors.
+// of the design's factors, and completes its fraction.
 func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 	if err := checkFactors(design.Factors); err != nil {
 		return nil, err
@@ -45,6 +46,11 @@ func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 		var err error
 		if f.Own, err = Value(text, f.Path); err != nil {
 			return nil, fmt.Errorf("--vary %s: %w", f.Path, err)
+		}
+	}
+	if design.Fraction != nil {
+		if err := design.planFraction(); err != nil {
+			return nil, err
 		}
 	}
 	combinations, err := design.combinations()
@@ -59,7 +65,6 @@ func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 		}
 		all = append(all, Planned{c, s})
 	}
-
 	return all, nil
 }
 

@@ -28,29 +28,15 @@ func plotScript() template.JS {
 	return webpage.PlotScript(string(own))
 }
 
-// htmlTable is a table of the page.
-type htmlTable struct {
-	ID, Title string
-	Header    []string
-	Rows      [][]string
-}
-
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, d sweep.Document) error {
-	tables := []htmlTable{{"combinations", "Combinations", header(d), rowsOf(d)}}
-	if rows := effectRows(d); len(rows) > 0 {
-		tables = append(tables, htmlTable{"effects", "Main effects", effectHeader, rows})
-	}
-	if rows := interactionRows(d); len(rows) > 0 {
-		tables = append(tables, htmlTable{"interactions", "Interactions", interactionHeader, rows})
-	}
 	drawn := plots(d)
 	var environment [][2]string
 	for _, name := range slices.Sorted(maps.Keys(d.Environment)) {
 		environment = append(environment, [2]string{name, d.Environment[name]})
 	}
 	err := page.Execute(w, map[string]any{
-		"Document": d, "Headline": headline(d), "Tables": tables, "Notes": notes(d), "Plots": drawn,
+		"Document": d, "Headline": headline(d), "Tables": tables(d), "Notes": notes(d), "Plots": drawn,
 		"Drawn": map[string]any{"subjects": drawn}, "Environment": environment,
 	})
 	if err != nil {

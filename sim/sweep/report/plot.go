@@ -36,11 +36,18 @@ type line struct {
 const manyTimes = 10
 
 // plots returns the plots of a document: of each figure that has values, against the first factor with
-// a line per value of the second. If one factor varies at a time, against each factor.
+// a line per value of the second. If one factor varies at a time, against each factor. A fraction has a
+// plot with all factors for each figure.
 func plots(d sweep.Document) []plot {
 	var all []plot
 	factors := d.Design.Compared()
 	for _, f := range d.Figures {
+		if d.Design.Fraction != nil {
+			if made := plotOfAll(f, factors, d.Rows, d.Subjects()); len(made.Lines) > 0 {
+				all = append(all, made)
+			}
+			continue
+		}
 		for i, x := range factors {
 			if i > 0 && !d.Design.OneAtATime {
 				break
@@ -88,6 +95,38 @@ func plotOf(f sweep.Figure, x, by sweep.Factor, rows []sweep.Row, subjects []str
 				}
 			}
 			if slices.ContainsFunc(one.Values, func(v *float64) bool { return v != nil }) {
+				made.Lines = append(made.Lines, one)
+			}
+		}
+	}
+	made.Log = spans(seen)
+	return made
+}
+
+// plotOfAll returns the plot of a figure with a line per subject and factor, between the means at the
+// factor's two values.
+func plotOfAll(f sweep.Figure, factors []sweep.Factor, rows []sweep.Row, subjects []string) plot {
+	made := plot{Name: f.Name, Kind: f.Kind, Factor: "the values of each factor", Doc: f.Doc}
+	var seen []float64
+	for i, factor := range factors {
+		for j, value := range factor.Values {
+			made.Labels, made.At = append(made.Labels, valueName(value)), append(made.At, float64(3*i+j))
+		}
+	}
+	for _, subject := range subjects {
+		for i, factor := range factors {
+			one := line{Name: factor.Short(), Values: make([]*float64, len(made.At))}
+			if len(subjects) > 1 {
+				one.Name = subject + ", " + one.Name
+			}
+			found := false
+			for j, value := range factor.Values {
+				mean := meanOf(rows, func(r sweep.Row) bool { return r.Subject == subject && r.Combination.ValueOf(factor) == value }, f.Name)
+				if one.Values[2*i+j] = mean; mean != nil {
+					found, seen = true, append(seen, *mean)
+				}
+			}
+			if found {
 				made.Lines = append(made.Lines, one)
 			}
 		}

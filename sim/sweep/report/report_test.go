@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"windtunnel.dev/internal/schematest"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/sweep"
 	"windtunnel.dev/sim/sweep/report"
 )
@@ -56,6 +58,67 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden.Check(t, "testdata/"+name, out.Bytes())
+	}
+}
+
+// fraction returns a sweep of half of the combinations of four factors. A figure depends on the first factor, and on the second and third together.
+func fraction(t *testing.T) sweep.Document {
+	t.Helper()
+	design := sweep.Design{Fraction: &sweep.Fraction{Of: 2}, Rounds: 2, Seed: 1}
+	for _, path := range []string{"config.keep-alive", "config.reuse-port", "config.worker-processes", "population.services"} {
+		design.Factors = append(design.Factors, sweep.Factor{Path: path, Values: []string{"1", "2"}})
+	}
+	planned, err := sweep.Plan([]byte(scenarioText), &design, func(text []byte) (*scenario.Scenario, error) {
+		return scenario.LoadAs("story.yaml", text, scenario.Known{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sweep.Document{Schema: sweep.Schema, Scenario: "story", Driver: "local", Design: design, Figures: []sweep.Figure{{Name: "cpu.nginx", Kind: measure.Time}, {Name: "reloads", Kind: measure.Count}}}
+	for _, p := range planned {
+		level := func(i int) float64 {
+			return float64(slices.Index(design.Factors[i].Values, p.ValueOf(design.Factors[i])))
+		}
+		for round := range design.Rounds {
+			values := map[string]float64{"cpu.nginx": 1 + 2*level(0) + level(1)*level(2) + 0.01*float64(round), "reloads": 3}
+			d.Runs = append(d.Runs, sweep.Run{
+				Combination: p.Combination, Round: round + 1, Dir: "dir", Outcome: judge.Passed,
+				Subjects: []sweep.SubjectValues{{Subject: "bundled", Valid: true, Values: values}},
+			})
+		}
+	}
+	d.Evaluate()
+	return d
+}
+
+const scenarioText = `apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: story}
+spec:
+  population: {services: 10}
+  timeline: [{at: 0s, churn: rolling-update, rate: 1/s, for: 2s}]
+`
+
+// The reports of a fraction say which effects it cannot tell apart.
+func TestFraction(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, sweep.Document) error{"fraction-table.txt": report.Table, "fraction-report.md": report.Markdown} {
+		var out bytes.Buffer
+		if err := write(&out, fraction(t)); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name, out.Bytes())
+	}
+	var out bytes.Buffer
+	if err := report.HTML(&out, fraction(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`<th scope="col">confounded with</th>`, "IV: main effects are clear", "services = keep-alive × reuse-port × worker-processes",
+		`"labels":["1","2","1","2","1","2","1","2"],"at":[0,1,3,4,6,7,9,10]`, "Against the values of each factor",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
 	}
 }
 

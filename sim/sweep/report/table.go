@@ -15,17 +15,40 @@ import (
 
 // Table writes the sweep for a terminal.
 func Table(w io.Writer, d sweep.Document) error {
-	parts := []string{runreport.PlainLine(headline(d)), terminal(header(d), rowsOf(d), true)}
-	if rows := effectRows(d); len(rows) > 0 {
-		parts = append(parts, "Main effects", terminal(effectHeader, rows, false))
-	}
-	if rows := interactionRows(d); len(rows) > 0 {
-		parts = append(parts, "Interactions", terminal(interactionHeader, rows, false))
+	parts := []string{runreport.PlainLine(headline(d))}
+	for i, t := range tables(d) {
+		if i > 0 {
+			parts = append(parts, t.Title)
+		}
+		parts = append(parts, terminal(t.Header, t.Rows, t.Numbers))
 	}
 	if all := notes(d); len(all) > 0 {
 		parts = append(parts, runreport.PlainText(strings.Join(all, "\n")))
 	}
 	return write(w, parts)
+}
+
+// titled is a table with its title.
+type titled struct {
+	ID, Title string
+	Header    []string
+	Rows      [][]string
+	Numbers   bool // the cells are numbers
+}
+
+// tables returns the tables of a sweep: the combinations, and those that have rows.
+func tables(d sweep.Document) []titled {
+	all := []titled{{"combinations", "Combinations", header(d), rowsOf(d), true}}
+	for _, t := range []titled{
+		{"effects", "Main effects", effectHeader(d), effectRows(d), false},
+		{"interactions", "Interactions", interactionHeader(d), interactionRows(d), false},
+		{"fraction", "Fraction", fractionHeader, fractionRows(d), false},
+	} {
+		if len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func rowsOf(d sweep.Document) [][]string {
@@ -71,12 +94,12 @@ func Markdown(w io.Writer, d sweep.Document) error {
 	if d.Summary != "" {
 		parts = append(parts, markdown.Text(d.Summary))
 	}
-	parts = append(parts, markdown.Text(headline(d))+".", inMarkdown(header(d), rowsOf(d)))
-	if rows := effectRows(d); len(rows) > 0 {
-		parts = append(parts, "#### Main effects", inMarkdown(effectHeader, rows))
-	}
-	if rows := interactionRows(d); len(rows) > 0 {
-		parts = append(parts, "#### Interactions", inMarkdown(interactionHeader, rows))
+	parts = append(parts, markdown.Text(headline(d))+".")
+	for i, t := range tables(d) {
+		if i > 0 {
+			parts = append(parts, "#### "+t.Title)
+		}
+		parts = append(parts, inMarkdown(t.Header, t.Rows))
 	}
 	for _, note := range notes(d) {
 		parts = append(parts, markdown.Text(note))

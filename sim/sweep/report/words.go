@@ -68,11 +68,23 @@ func cell(kind measure.Kind, r sweep.Row, figure string) string {
 	return runreport.Value(kind, value)
 }
 
-// effectHeader and interactionHeader are the columns of effects and interactions.
-var (
-	effectHeader      = []string{"figure", "factor", "from", "to", "mean at from", "difference", "95 % interval"}
-	interactionHeader = []string{"figure", "factors", "difference", "95 % interval"}
-)
+// effectHeader returns the columns of effects.
+func effectHeader(d sweep.Document) []string {
+	return withAliases(d, []string{"figure", "factor", "from", "to", "mean at from", "difference", "95 % interval"}, "confounded with")
+}
+
+// interactionHeader returns the columns of interactions.
+func interactionHeader(d sweep.Document) []string {
+	return withAliases(d, []string{"figure", "factors", "difference", "95 % interval"}, "confounded with")
+}
+
+// withAliases adds the cell that says what an effect is confounded with, if the sweep is a fraction.
+func withAliases(d sweep.Document, row []string, cell string) []string {
+	if d.Design.Fraction == nil {
+		return row
+	}
+	return append(row, cell)
+}
 
 // effectRows returns the main effects that chance does not explain, or whose scatter is unknown. There
 // are none for a single factor: the table shows them.
@@ -83,10 +95,10 @@ func effectRows(d sweep.Document) [][]string {
 			continue
 		}
 		kind := kindOf(d, e.Figure)
-		all = append(all, []string{
-			figureOf(d, e.Subject, e.Figure), sweep.Factor{Path: e.Path}.Short(), valueName(e.From), valueName(e.To),
+		all = append(all, withAliases(d, []string{
+			figureOf(d, e.Subject, e.Figure), shortOf(e.Path), valueName(e.From), valueName(e.To),
 			runreport.Value(kind, e.Base), signed(kind, e.Mean), interval(kind, e.Difference),
-		})
+		}, aliases(e.Aliases)))
 	}
 	return all
 }
@@ -96,8 +108,9 @@ func interactionRows(d sweep.Document) [][]string {
 	var all [][]string
 	for _, i := range d.Interactions {
 		kind := kindOf(d, i.Figure)
-		factors := sweep.Factor{Path: i.Paths[0]}.Short() + " × " + sweep.Factor{Path: i.Paths[1]}.Short()
-		all = append(all, []string{figureOf(d, i.Subject, i.Figure), factors, signed(kind, i.Mean), interval(kind, i.Difference)})
+		all = append(all, withAliases(d, []string{
+			figureOf(d, i.Subject, i.Figure), product(i.Paths[:]...), signed(kind, i.Mean), interval(kind, i.Difference),
+		}, aliases(i.Aliases)))
 	}
 	return all
 }
@@ -136,10 +149,8 @@ func interval(kind measure.Kind, d sweep.Difference) string {
 // headline says in a line what was run.
 func headline(d sweep.Document) string {
 	var factors []string
-	combinations := 1
 	for _, f := range d.Design.Factors {
 		factors = append(factors, fmt.Sprintf("%s (%s)", f.Path, strings.Join(f.Values, ", ")))
-		combinations *= len(f.Values)
 	}
 	how := "in all combinations"
 	switch {
@@ -147,6 +158,8 @@ func headline(d sweep.Document) string {
 		how = "alone"
 	case d.Design.OneAtATime:
 		how = "one at a time"
+	case d.Design.Fraction != nil:
+		how = "in " + d.Design.Fraction.String()
 	}
 	return fmt.Sprintf("%s, with %s varied %s, %s each, seed %d, driver %s",
 		d.Scenario, strings.Join(factors, " and "), how, plural.Of(d.Design.Rounds, "run"), d.Design.Seed, d.Driver)
@@ -191,6 +204,7 @@ func effectNotes(d sweep.Document) []string {
 		all = append(all, fmt.Sprintf("Not listed: %s whose interval contains zero.", plural.Of(chance, "main effect")))
 	}
 	all = append(all, "A main effect is the mean difference from the first value of the factor, over the combinations of the others. Each interval holds by itself: of many, one in twenty misses.")
+	all = append(all, fractionNotes(d)...)
 	switch {
 	case d.Design.OneAtATime:
 		all = append(all, "Factors that vary one at a time show no interactions.")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,7 +37,8 @@ type Sweep struct {
 }
 
 // Do makes all runs that the folder lacks, and returns what they measured. The rounds take the
-// combinations forwards and backwards in turns, so that changes of the machine affect all of them alike.
+// combinations forwards and backwards in turns, so that changes of the machine affect all of them alike;
+// those of a fraction are in random order.
 // The outcome is Passed if there are all runs, whether or not their expectations hold. It is Void if a
 // run stayed void; the others are made nevertheless. If it is NotRun, Skipped or Interrupted, the error
 // says why, and the document has what is finished.
@@ -142,22 +144,37 @@ type task struct {
 
 // missing returns the runs that a document lacks, in the order in which they are made.
 func (s Sweep) missing(doc sweep.Document) []task {
+	order := s.order()
 	finished := map[string]bool{}
 	for _, run := range doc.Runs {
 		finished[run.Dir] = true
 	}
 	var all []task
 	for round := 1; round <= s.Design.Rounds; round++ {
-		for i := range s.Planned {
+		for i := range order {
 			if round%2 == 0 {
-				i = len(s.Planned) - 1 - i
+				i = len(order) - 1 - i
 			}
-			if t := (task{s.Planned[i], round}); !finished[s.dir(t)] {
+			if t := (task{s.Planned[order[i]], round}); !finished[s.dir(t)] {
 				all = append(all, t)
 			}
 		}
 	}
 	return all
+}
+
+// order returns the indices of the combinations in the order of the first round. That of a fraction is
+// random, from the seed: otherwise, a slow change of the machine would look like an effect of the first
+// factor, which varies slowest.
+func (s Sweep) order() []int {
+	if s.Design.Fraction != nil {
+		return rand.New(rand.NewPCG(s.Design.Seed, 0)).Perm(len(s.Planned))
+	}
+	order := make([]int, len(s.Planned))
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }
 
 // result returns the file of a sweep's result.

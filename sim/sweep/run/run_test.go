@@ -141,6 +141,44 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// The runs of a fraction are made in random order, the same for the same seed, and continue only in the
+// same fraction.
+func TestFraction(t *testing.T) {
+	made := func(out string, seed uint64, of int) ([]string, error) {
+		f := &trials{T: t}
+		s := sweepOf(t, f, out, text, "1")
+		s.Design.Factors, s.Design.Seed, s.Design.Fraction, s.Resume = nil, seed, &sweep.Fraction{Of: of}, true
+		for _, path := range []string{"population.services", "population.pods", "config.a", "config.b", "config.c"} {
+			s.Design.Factors = append(s.Design.Factors, sweep.Factor{Path: path, Values: []string{"1", "2"}})
+		}
+		var err error
+		s.Planned, err = sweep.Plan([]byte(text), &s.Design, func(text []byte) (*scenario.Scenario, error) {
+			return scenario.LoadAs("story.yaml", text, scenario.Known{})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, _, err := s.Do(t.Context())
+		if err == nil && (doc.Interrupted || doc.Design.Fraction.Resolution < 3) {
+			t.Errorf("%+v", doc.Design)
+		}
+		return f.made, err
+	}
+	out := t.TempDir()
+	first, err := made(out, 1, 2)
+	again, also := made(t.TempDir(), 1, 2)
+	other, too := made(t.TempDir(), 2, 2)
+	if err := errors.Join(err, also, too); err != nil || len(first) != 16 || !slices.Equal(first, again) || slices.Equal(first, other) || slices.IsSorted(first) {
+		t.Errorf("%v: %q %q %q", err, first, again, other)
+	}
+	if _, err := made(out, 1, 4); err == nil || !strings.Contains(err.Error(), "it runs 1/2 of the combinations, and this one 1/4") {
+		t.Error(err)
+	}
+	if left, err := made(out, 1, 2); err != nil || len(left) != 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // A sweep that was interrupted makes what is missing, and keeps what is finished.
 func TestResume(t *testing.T) {
 	out := t.TempDir()
