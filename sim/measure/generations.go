@@ -23,6 +23,8 @@ type generations struct {
 type history struct {
 	History
 	alive int
+	gone  []time.Duration // when its workers ended
+	held  []heldAt        // in order
 }
 
 // worker is a live worker.
@@ -48,7 +50,7 @@ func (m *generations) Add(e event.Event, in bool) {
 		m.record(e.Worker, e.At)
 	case e.Usage != nil:
 		for _, g := range e.Usage.ByGeneration {
-			m.addUsage(g)
+			m.addUsage(g, e.At)
 		}
 	}
 }
@@ -105,6 +107,7 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 	delete(m.workers, w.PID)
 	h := m.all[known.of]
 	h.Exits[describeExit(w.Exit)]++
+	h.gone = append(h.gone, at)
 	if h.alive--; h.alive == 0 {
 		h.Ended = at
 	}
@@ -146,7 +149,7 @@ func describeExit(e *event.Exit) string {
 	return fmt.Sprintf("code %d", e.Code)
 }
 
-func (m *generations) addUsage(g event.Generation) {
+func (m *generations) addUsage(g event.Generation, at time.Duration) {
 	h := m.all[generation{g.Master, g.Generation}]
 	if h == nil {
 		return
@@ -156,6 +159,7 @@ func (m *generations) addUsage(g event.Generation) {
 		return
 	}
 	h.Held.Samples++
+	h.held = append(h.held, heldAt{at, *g.Held})
 	if g.Held.Clients+g.Held.Pods > 0 { // otherwise they are about to exit
 		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}
@@ -170,10 +174,17 @@ func (m *generations) Result(s *Subject, _ *Timeline) {
 			s.Workers.Draining++
 		}
 	}
+	var drained []*history
 	for _, h := range m.all {
 		if h.Ended == none || h.Ended >= m.rounds[0].Begin {
 			s.Workers.History = append(s.Workers.History, h.History)
 		}
+		if h.Draining != none && h.Draining >= m.rounds[0].Begin {
+			drained = append(drained, h)
+		}
+	}
+	if len(drained) > 0 {
+		s.Workers.Left = leftOf(drained, m.end())
 	}
 	slices.SortFunc(s.Workers.History, func(a, b History) int {
 		return cmp.Or(cmp.Compare(a.Began, b.Began), cmp.Compare(a.Master, b.Master), cmp.Compare(a.Generation, b.Generation))

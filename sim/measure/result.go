@@ -216,6 +216,11 @@ type Workers struct {
 	First       []int     `json:"first,omitempty"`   // PIDs
 	Last        []int     `json:"last,omitempty"`    // PIDs
 	History     []History `json:"history,omitempty"` // of each generation that lived between the first round and the last, oldest first
+	// Left is the drain curve: what is left of the generations that began to drain in the rounds or
+	// between them, for each whole second since they did. It ends when nothing is left, when the last
+	// round ends, or after five minutes. Generations that were gone before they were seen to drain are
+	// not included.
+	Left []Left `json:"left,omitempty"`
 }
 
 // History is the life of one generation of workers. Times are since the start of the run; -1: not
@@ -231,6 +236,16 @@ type History struct {
 	PeakPSS    int64          `json:"peakPSS"`
 	Held       Held           `json:"held"`
 	Exits      map[string]int `json:"exits"` // exits of its workers by status: "code 0", "SIGKILL", "untold"
+}
+
+// Left is a point of a drain curve: means over the generations that were seen for so long. A
+// generation whose workers are all gone counts with zeros.
+type Left struct {
+	After       time.Duration `json:"after"`       // since the generation's first worker was seen to drain
+	Generations int           `json:"generations"` // that began to drain at least that long before the end of the last round
+	Workers     float64       `json:"workers"`     // per generation
+	Clients     float64       `json:"clients"`     // TCP connections that the workers accepted, per generation; sampled about once a second
+	Pods        float64       `json:"pods"`        // TCP connections that the workers opened, per generation
 }
 
 // Held explains why a draining generation still exists: the TCP connections that its draining

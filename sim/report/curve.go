@@ -14,6 +14,7 @@ type drawn struct {
 	Changes []measure.Served `json:"changes,omitempty"` // hides the changes of the timeline
 	Curves  []Curve          `json:"curves"`
 	Moments []marked         `json:"moments,omitempty"`
+	Left    []measure.Left   `json:"left,omitempty"` // the drain curve
 }
 
 // marked is a moment in which requests failed, as a mark in the plots.
@@ -24,10 +25,10 @@ type marked struct {
 	Text  string        `json:"text"`
 }
 
-func draw(series measure.Series) []drawn {
+func draw(result measure.Result, series measure.Series) []drawn {
 	all := []drawn{}
 	for i, t := range series.Subjects {
-		all = append(all, drawn{Timeline: t, Curves: curves(t), Moments: marks(i, t)})
+		all = append(all, drawn{Timeline: t, Curves: curves(t), Moments: marks(i, t), Left: result.Subjects[i].Workers.Left})
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 // calls use with the timelines, and drawAll. main has a scope of its own. The script needs that of Library.
 func Plots(main string) template.JS {
 	var parts []string
-	for _, part := range []string{"base", "zoom", "moments", "latency", "heat", "failures", "generations", "cdf", "draw"} {
+	for _, part := range []string{"base", "zoom", "moments", "latency", "heat", "failures", "generations", "cdf", "drain", "draw"} {
 		parts = append(parts, asset("plots/"+part+".js"))
 	}
 	return webpage.PlotScript(append(parts, "{\n"+main+"}\n")...)

@@ -1,5 +1,5 @@
 // Draws each figure of the page.
-const kinds = { cdf, latency, heat, failures, generations };
+const kinds = { cdf, drain, latency, heat, failures, generations };
 
 function make(figure) {
   const subject = subjects[figure.dataset.subject];
