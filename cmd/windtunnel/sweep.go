@@ -31,6 +31,7 @@ type sweepOptions struct {
 	fraction   string
 	rounds     int
 	figures    []string
+	drain      bool
 	out        string
 	resume     bool
 	seed       uint64
@@ -71,6 +72,7 @@ scenario needs; 130 interrupted.`,
 	flags.StringVar(&o.fraction, "fraction", "", "1/2, 1/4, 1/8 …: run only this part of the combinations of 3 to 11 factors with two values each; the report says which effects it cannot tell apart")
 	flags.IntVar(&o.rounds, "rounds", 1, "runs of each combination")
 	flags.StringSliceVar(&o.figures, "figures", nil, "NAME,…: figures of windtunnel list figures, numbers such as converge.way.sync.p50 and lanes.http.failed, or ratios such as requests.failed/reloads (default: reloads, convergence and its parts, failures, generations, memory)")
+	flags.BoolVar(&o.drain, "drain-curves", false, "also report how many connections the workers that drain still hold, by the seconds since the reload")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-sweep-TIME)")
 	flags.BoolVar(&o.resume, "resume", false, "continue the sweep in the folder of --out: keep its finished runs")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
@@ -107,7 +109,7 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 		o.out = rundir.Default(planned[0].Scenario.Name+"-sweep", time.Now())
 	}
 	doc, outcome, err := sweeprun.Sweep{
-		Design: design, Planned: planned, Figures: figures, Driver: d,
+		Design: design, Planned: planned, Figures: figures, Drain: o.drain, Driver: d,
 		Out: o.out, Resume: o.resume, Say: stderr, Watch: o.progress.show(stderr),
 	}.Do(ctx)
 	if outcome == judge.NotRun && len(doc.Runs) == 0 {

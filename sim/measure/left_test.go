@@ -28,13 +28,10 @@ func drained(at time.Duration, master int) []event.Event {
 
 func TestLeft(t *testing.T) {
 	left := measureRound(t, drained(5*time.Second, 1)...).Workers.Left
-	want := []Left{
-		{0, 1, 2, 8, 6},
-		{1 * time.Second, 1, 2, 8, 6},
-		{2 * time.Second, 1, 1, 8, 6},
-		{3 * time.Second, 1, 1, 3, 2},
-		{4 * time.Second, 1, 0, 0, 0},
+	at := func(seconds int, workers, clients, pods float64) Left {
+		return Left{After: time.Duration(seconds) * time.Second, Generations: 1, Workers: workers, Clients: clients, Pods: pods}
 	}
+	want := []Left{at(0, 2, 8, 6), at(1, 2, 8, 6), at(2, 1, 8, 6), at(3, 1, 3, 2), at(4, 0, 0, 0)}
 	if !slices.Equal(left, want) {
 		t.Errorf("%+v", left)
 	}

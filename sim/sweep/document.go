@@ -56,8 +56,9 @@ type Run struct {
 // SubjectValues are the values of the figures of a subject in a run.
 type SubjectValues struct {
 	Subject string             `json:"subject"`
-	Valid   bool               `json:"valid"`  // otherwise the run says nothing about the subject, and its values do not count
-	Values  map[string]float64 `json:"values"` // by figure; a figure without a value is missing
+	Valid   bool               `json:"valid"`          // otherwise the run says nothing about the subject, and its values do not count
+	Values  map[string]float64 `json:"values"`         // by figure; a figure without a value is missing
+	Left    []measure.Left     `json:"left,omitempty"` // the drain curve, if it was asked for
 }
 
 // Row has the means of the valid runs of a combination for a subject.
@@ -67,10 +68,14 @@ type Row struct {
 	Runs        int                `json:"runs"`   // valid ones
 	Void        int                `json:"void"`   // runs that say nothing about the subject
 	Values      map[string]float64 `json:"values"` // by figure
+	// Left is the drain curve over all valid runs: what is left of a draining generation of workers for
+	// each second since the reload. It is missing if it was not asked for, or nothing drained.
+	Left []measure.Left `json:"left,omitempty"`
 }
 
-// ValuesOf returns the values of the figures in the result of a run.
-func ValuesOf(result measure.Result, figures []measure.Figure) []SubjectValues {
+// ValuesOf returns the values of the figures in the result of a run, and its drain curves if they are
+// wanted.
+func ValuesOf(result measure.Result, figures []measure.Figure, drain bool) []SubjectValues {
 	var all []SubjectValues
 	for _, s := range result.Subjects {
 		made := SubjectValues{Subject: s.Name, Valid: s.Valid, Values: map[string]float64{}}
@@ -78,6 +83,9 @@ func ValuesOf(result measure.Result, figures []measure.Figure) []SubjectValues {
 			if value, ok := f.Of(s); ok {
 				made.Values[f.Name] = value
 			}
+		}
+		if drain {
+			made.Left = s.Workers.Left
 		}
 		all = append(all, made)
 	}
@@ -150,6 +158,7 @@ func rowsOf(runs []Run, figures []Figure) []Row {
 			}
 			if s.Valid {
 				rows[at].Runs++
+				rows[at].Left = joined(rows[at].Left, s.Left)
 			} else {
 				rows[at].Void++
 			}

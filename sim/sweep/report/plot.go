@@ -17,10 +17,11 @@ import (
 type plot struct {
 	Name   string       `json:"name"` // of the figure
 	Kind   measure.Kind `json:"kind"`
-	Factor string       `json:"factor"` // on the x axis
-	Labels []string     `json:"labels"` // the values of the factor
-	At     []float64    `json:"at"`     // their places on the x axis, ascending
-	Log    bool         `json:"log"`    // the y axis is logarithmic
+	Factor string       `json:"factor"`          // on the x axis
+	Labels []string     `json:"labels"`          // the values of the factor
+	At     []float64    `json:"at"`              // their places on the x axis, ascending
+	Ticks  []float64    `json:"ticks,omitempty"` // the places that are labelled; none: all
+	Log    bool         `json:"log"`             // the y axis is logarithmic
 	Lines  []line       `json:"lines"`
 	Doc    string       `json:"-"`
 	LogX   bool         `json:"-"` // the x axis is logarithmic
@@ -66,7 +67,7 @@ func plots(d sweep.Document) []plot {
 			}
 		}
 	}
-	return all
+	return append(all, drainPlots(d)...)
 }
 
 // plotOf returns the plot of a figure against the factor x, with a line per subject and value of by. A

@@ -21,14 +21,14 @@ function sweep(plot) {
       cursor: { focus: { prox: 24 } },
       scales: { x: { time: false, range: [plot.at[0] - width * 0.05, plot.at.at(-1) + width * 0.05] }, y: { distr: plot.log ? 3 : 1, range } },
       axes: [
-        axis({ splits: () => plot.at, values: (u, vs) => vs.map(label) }),
+        axis({ splits: () => plot.ticks || plot.at, values: (u, vs) => vs.map(label) }),
         axis({ size: 80, values: plot.log ? everyDecade : (u, vs) => vs.map(show) }),
       ],
       series: [
         { label: plot.factor, value: (u, v) => v == null ? "–" : label(v) },
         ...plot.lines.map((l, i) => ({
           label: l.name, stroke: css(colors[i % colors.length]), dash: i >= colors.length ? [5, 4] : undefined, width: 2, spanGaps: true,
-          points: { show: true, size: 7 }, value: (u, v) => show(v),
+          points: { show: plot.at.length < 30, size: 7 }, value: (u, v) => show(v),
         })),
       ],
     },

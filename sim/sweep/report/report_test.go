@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"windtunnel.dev/internal/golden"
 	"windtunnel.dev/internal/schematest"
@@ -116,6 +117,38 @@ func TestFraction(t *testing.T) {
 		`<th scope="col">confounded with</th>`, "IV: main effects are clear", "services = keep-alive × reuse-port × worker-processes",
 		`"labels":["1","2","1","2","1","2","1","2"],"at":[0,1,3,4,6,7,9,10]`, "Against the values of each factor",
 	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// The drain curves are a table with some of their times, and a plot per value of the first factor.
+func TestDrainCurves(t *testing.T) {
+	d := document("story")
+	for i := range d.Runs {
+		for j := range d.Runs[i].Subjects {
+			left := []measure.Left{}
+			for second := range 5 * d.Runs[i].Combination.Number {
+				left = append(left, measure.Left{After: time.Duration(second) * time.Second, Generations: 2, Workers: 2, Clients: 100 - float64(second)})
+			}
+			if j == 0 { // everything of the first subject ends
+				left = append(left, measure.Left{After: time.Duration(len(left)) * time.Second, Generations: 2})
+			}
+			d.Runs[i].Subjects[j].Left = left
+		}
+	}
+	d.Evaluate()
+	var out bytes.Buffer
+	if err := report.Table(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/drain.txt", out.Bytes())
+	out.Reset()
+	if err := report.HTML(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"factor":"time since the reload (services 10)"`, `"ticks":[0,2,4,6,8,10,12,14,16,18,20]`, `"name":"reload, worker-shutdown-timeout=10s"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -43,6 +43,7 @@ func tables(d sweep.Document) []titled {
 		{"effects", "Main effects", effectHeader(d), effectRows(d), false},
 		{"interactions", "Interactions", interactionHeader(d), interactionRows(d), false},
 		{"fraction", "Fraction", fractionHeader, fractionRows(d), false},
+		{"drain", "Drain curves", drainHeader(d), drainRows(d), true},
 	} {
 		if len(t.Rows) > 0 {
 			all = append(all, t)

@@ -186,6 +186,7 @@ func notes(d sweep.Document) []string {
 	if d.Design.Rounds > 1 {
 		all = append(all, "A value is the mean of the valid runs.")
 	}
+	all = append(all, drainNotes(d)...)
 	if len(d.Design.Factors) < 2 {
 		return all
 	}

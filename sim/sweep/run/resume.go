@@ -130,7 +130,7 @@ func (s Sweep) kept(before sweep.Document) ([]sweep.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		run.Subjects = sweep.ValuesOf(results[0], s.Figures)
+		run.Subjects = sweep.ValuesOf(results[0], s.Figures, s.Drain)
 		kept = append(kept, run)
 	}
 	return kept, nil

@@ -27,6 +27,7 @@ type Sweep struct {
 	Design  sweep.Design
 	Planned []sweep.Planned // all combinations
 	Figures []measure.Figure
+	Drain   bool // the document gets drain curves
 	Driver  driver.Driver
 	Out     string // the folder of the sweep
 	Resume  bool   // the folder may have runs already, which are kept
@@ -119,7 +120,7 @@ func (s Sweep) one(ctx context.Context, t task, doc *sweep.Document) (sweep.Run,
 		return made, outcome, err
 	}
 	made.Outcome, made.Note = outcome, ended.Note()
-	made.Subjects = sweep.ValuesOf(ended.Measured.Result, s.Figures)
+	made.Subjects = sweep.ValuesOf(ended.Measured.Result, s.Figures, s.Drain)
 	if doc.Started.IsZero() {
 		doc.Started, doc.Environment = ended.Measured.Result.Run.Start, ended.Measured.Result.Run.Environment
 	}

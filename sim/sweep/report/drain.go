@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/measure"
+	runreport "windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/sweep"
+)
+
+// drainTimes are the times since a reload that the table of drain curves shows.
+var drainTimes = []time.Duration{
+	0, 1 * time.Second, 2 * time.Second, 3 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 15 * time.Second,
+	20 * time.Second, 30 * time.Second, 45 * time.Second, 60 * time.Second, 90 * time.Second, 120 * time.Second, 180 * time.Second, 240 * time.Second,
+}
+
+// longestDrain returns the length of the longest drain curve; 0 if there is none.
+func longestDrain(d sweep.Document) (longest time.Duration) {
+	for _, r := range d.Rows {
+		if n := len(r.Left); n > 0 {
+			longest = max(longest, r.Left[n-1].After)
+		}
+	}
+	return longest
+}
+
+// shownTimes returns the columns of the table of drain curves.
+func shownTimes(d sweep.Document) []time.Duration {
+	longest := longestDrain(d)
+	return slices.DeleteFunc(slices.Clone(drainTimes), func(t time.Duration) bool { return t > longest })
+}
+
+func drainHeader(d sweep.Document) []string {
+	all := []string{"#"}
+	for _, f := range d.Design.Factors {
+		all = append(all, f.Short())
+	}
+	if len(d.Subjects()) > 1 {
+		all = append(all, "subject")
+	}
+	for _, t := range shownTimes(d) {
+		all = append(all, inSeconds(t))
+	}
+	return all
+}
+
+// drainRows returns the connections of clients that are left of a draining generation, by time.
+func drainRows(d sweep.Document) [][]string {
+	var all [][]string
+	for _, r := range d.Rows {
+		if len(r.Left) == 0 {
+			continue
+		}
+		cells := []string{fmt.Sprint(r.Combination.Number)}
+		for _, f := range d.Design.Factors {
+			cells = append(cells, valueName(r.Combination.ValueOf(f)))
+		}
+		if len(d.Subjects()) > 1 {
+			cells = append(cells, r.Subject)
+		}
+		for _, t := range shownTimes(d) {
+			cells = append(cells, leftAt(r.Left, t))
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+func inSeconds(t time.Duration) string { return fmt.Sprintf("%.0f s", t.Seconds()) }
+
+// leftAt returns the connections and workers that are left at a time.
+func leftAt(curve []measure.Left, after time.Duration) string {
+	last := curve[len(curve)-1]
+	if after > last.After {
+		if last.Workers == 0 {
+			return "0"
+		}
+		return none
+	}
+	at := curve[slices.IndexFunc(curve, func(p measure.Left) bool { return p.After >= after })]
+	if at.Workers == 0 {
+		return "0"
+	}
+	return runreport.Value(measure.Number, at.Clients) + " (" + runreport.Value(measure.Number, at.Workers) + ")"
+}
+
+// drainNotes say how to read the drain curves.
+func drainNotes(d sweep.Document) []string {
+	if longestDrain(d) == 0 {
+		return nil
+	}
+	return []string{"Drain curves: connections of clients that a draining generation of workers still holds some time after the reload and, in brackets, its workers. Means over the generations that were seen so long; a dash means that none was."}
+}
+
+// tickEvery returns the distance between two labels of an axis of this length.
+func tickEvery(longest time.Duration) time.Duration {
+	for _, every := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second} {
+		if longest <= 15*every {
+			return every
+		}
+	}
+	return time.Minute
+}
+
+// drainPlots returns the plots of the drain curves: one for each value of the first factor if there are
+// several factors, with a line per combination of the others.
+func drainPlots(d sweep.Document) []plot {
+	longest := longestDrain(d)
+	if longest == 0 {
+		return nil
+	}
+	groups := []string{""}
+	factors := d.Design.Factors
+	if len(factors) > 1 {
+		groups = factors[0].Values
+	}
+	var all []plot
+	for _, group := range groups {
+		made := drainPlot(longest)
+		if len(factors) > 1 {
+			made.Factor += " (" + factors[0].Short() + " " + valueName(group) + ")"
+		}
+		for _, r := range d.Rows {
+			if len(r.Left) > 0 && (len(factors) < 2 || r.Combination.ValueOf(factors[0]) == group) {
+				made.Lines = append(made.Lines, drainLine(d, r, len(made.At)))
+			}
+		}
+		if len(made.Lines) > 0 {
+			all = append(all, made)
+		}
+	}
+	return all
+}
+
+// drainPlot returns a plot of drain curves without its lines.
+func drainPlot(longest time.Duration) plot {
+	made := plot{
+		Name: "connections left of a draining generation", Kind: measure.Number, Factor: "time since the reload",
+		Doc: "Connections of clients that a draining generation of workers still holds.",
+	}
+	for t := time.Duration(0); t <= longest; t += time.Second {
+		made.Labels, made.At = append(made.Labels, inSeconds(t)), append(made.At, t.Seconds())
+		if t%tickEvery(longest) == 0 {
+			made.Ticks = append(made.Ticks, t.Seconds())
+		}
+	}
+	return made
+}
+
+// drainLine returns the line of a row, named by the values of the factors after the first one.
+func drainLine(d sweep.Document, r sweep.Row, points int) line {
+	factors := d.Design.Factors
+	if len(factors) > 1 {
+		factors = factors[1:]
+	}
+	var name string
+	for i, f := range factors {
+		if i > 0 {
+			name += ", "
+		}
+		name += f.Short() + "=" + valueName(r.Combination.ValueOf(f))
+	}
+	if len(d.Subjects()) > 1 {
+		name = r.Subject + ", " + name
+	}
+	made := line{Name: name, Values: make([]*float64, points)}
+	for _, p := range r.Left {
+		made.Values[int(p.After/time.Second)] = new(p.Clients)
+	}
+	return made
+}
