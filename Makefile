@@ -30,7 +30,7 @@ subjects: setup build ## run five scenarios with all controllers that run here, 
 	hack/subjects
 
 studies: setup build ## run the studies, results in docs/results/studies
-	hack/studies reload-cost
+	@for study in studies/*.yaml; do hack/studies $$(basename $$study .yaml) || exit; done
 
 migrate: setup build ## compare Traefik with ingress-nginx for examples/migrate/shop.yaml, results in docs/results/migrate
 	hack/migrate
