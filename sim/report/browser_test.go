@@ -51,7 +51,7 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 		path  string
 		plots []string
 	}{
-		"run":  {run, []string{"cdf", "latency", "heat http", "heat post", "failures", "generations", "latency", "heat http", "heat post", "failures", "generations"}},
+		"run":  {run, []string{"cdf", "latency", "heat http", "heat post", "failures", "generations", "latency", "heat http", "heat post", "failures", "generations", "drain"}},
 		"void": {write(t, void...), []string{"cdf", "latency", "heat http", "heat post", "failures", "generations", "latency", "failures", "generations"}},
 		"none": {save(t, empty.Bytes()), []string{"cdf", "latency", "failures", "generations"}},
 	} {
