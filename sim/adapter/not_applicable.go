@@ -13,7 +13,7 @@ import (
 // arrive, applies to every controller.
 var Measurements = []string{
 	"reloads", "posts", "syncs", "syncs.failed", "converge.way.wait", "converge.way.sync", "converge.way.reach",
-	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.crashed",
+	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.left", "workers.crashed",
 	"cpu.controller", "trend.controllerRSS", "trend.controllerFiles",
 }
 
@@ -44,7 +44,7 @@ func (s *Setup) Inapplicable() []event.NotApplicable {
 	}
 	if s.Processes.Workers == Single {
 		add("one process answers all requests, and no reload replaces it",
-			"reloads", "workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained")
+			"reloads", "workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.left")
 		if s.Processes.Master.IsZero() && s.Processes.PIDFile == "" {
 			add("the controller answers the requests itself, so it counts as the proxy",
 				"cpu.controller", "trend.controllerRSS", "trend.controllerFiles")
