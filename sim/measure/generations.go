@@ -159,7 +159,9 @@ func (m *generations) addUsage(g event.Generation, at time.Duration) {
 		return
 	}
 	h.Held.Samples++
-	h.held = append(h.held, heldAt{at, *g.Held})
+	if g.Draining == g.Workers { // otherwise the connections of the other workers are missing
+		h.held = append(h.held, heldAt{at, *g.Held})
+	}
 	if g.Held.Clients+g.Held.Pods > 0 { // otherwise they are about to exit
 		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}
