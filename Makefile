@@ -31,6 +31,7 @@ subjects: setup build ## run five scenarios with all controllers that run here, 
 
 studies: setup build ## run the studies, results in docs/results/studies
 	@for study in studies/*.yaml; do hack/studies $$(basename $$study .yaml) || exit; done
+	hack/studies limits
 
 migrate: setup build ## compare Traefik with ingress-nginx for examples/migrate/shop.yaml, results in docs/results/migrate
 	hack/migrate

@@ -66,6 +66,7 @@ var rules = []struct {
 	{"sim/adapter", []string{"net", "net/http", "os", "os/exec", "sim/driver", "sim/probe", "sim/scenario", "controller", "adapters"}, "an adapter says how a controller is started and seen; drivers do it"},
 	{"sim/gateway", []string{"net", "net/http", "os", "os/exec", "sim/cluster", "sim/driver", "sim/scenario", "controller"}, "a route is a pure function of an ingress"},
 	{"sim/definitions", []string{"net", "net/http", "sim/cluster", "sim/driver", "sim/kubeapi"}, "it reads definitions; drivers create them"},
+	{"sim/webhook", []string{"net/http", "os", "sim/kubeapi", "sim/driver", "sim/cluster"}, "it makes certificates and registrations; drivers and cases use them"},
 	{"sim/specfile", []string{"net/http", "net", "os", "sim/scenario", "sim/behave"}, "it knows neither of the formats that it reads"},
 	{"sim/behave/report", []string{"net", "net/http", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/driver", "sim/backend", "sim/kubeapi"}, "a report shows results, however they were found"},
 	{"sim/behave/derive", []string{"net", "os", "os/exec", "sim/behave/run", "sim/behave/ask", "sim/behave/report", "sim/driver", "sim/backend", "sim/kubeapi", "controller"}, "questions follow from manifests alone, and expectations from answers"},

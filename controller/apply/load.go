@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// workerTimeout bounds the wait for a reload's new workers. It is long because a master with
+	// WorkerTimeout bounds the wait for a reload's new workers. It is long because a master with
 	// many thousand locations is slow.
-	workerTimeout = time.Minute
+	WorkerTimeout = time.Minute
 	workerPoll    = 5 * time.Millisecond
 )
 
@@ -107,7 +107,7 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 	signalled := time.Now()
 	report.Phases.Signal = signalled.Sub(began)
 
-	ctx, cancel := context.WithTimeoutCause(ctx, workerTimeout, fmt.Errorf("not within %v", workerTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, WorkerTimeout, fmt.Errorf("not within %v", WorkerTimeout))
 	defer cancel()
 	tick := time.NewTicker(workerPoll)
 	defer tick.Stop()

@@ -58,6 +58,8 @@ type Spec struct {
 	ConfigMap string `yaml:"configMap,omitempty"`
 	// How services are published over plain TCP and UDP. Default: the controller cannot do that.
 	Streams *Streams `yaml:"streams,omitempty"`
+	// The path of the controller's validating webhook for ingresses. It is served over HTTPS at .Ports.Webhook with .Webhook.Certificate and .Webhook.Key. Default: the controller has no webhook.
+	Webhook string `yaml:"webhook,omitempty"`
 	// The IngressClass that the controller serves. Either this or gatewayClass is required.
 	IngressClass IngressClass `yaml:"ingressClass,omitempty"`
 	// The GatewayClass that the controller serves, instead of ingressClass: ingresses reach it as HTTPRoutes. Its crds: define the Gateway API.

@@ -43,6 +43,7 @@ func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *spec
 	c.processes()
 	c.files()
 	c.health()
+	c.webhook()
 	c.log()
 	c.isolation()
 	c.notApplicable()
@@ -173,6 +174,17 @@ func (c *checker) health() {
 	}
 }
 
+func (c *checker) webhook() {
+	at := []any{"spec", "webhook"}
+	switch {
+	case c.Webhook == "":
+	case !strings.HasPrefix(c.Webhook, "/"):
+		c.add(fmt.Sprintf("webhook %q is not a path", c.Webhook), "begin it with /", at...)
+	case !c.Uses("Webhook.Certificate") || !c.Uses("Webhook.Key"):
+		c.add("a webhook without its certificate", `add files: with the contents "{{.Webhook.Certificate}}" and "{{.Webhook.Key}}", and name them in command:`, at...)
+	}
+}
+
 func (c *checker) log() {
 	for i, l := range c.Log {
 		at := []any{"spec", "log", i}
@@ -259,6 +271,7 @@ func sample(everything bool) Data {
 	if everything {
 		data.Flags, data.Config = map[string]string{"v": "2"}, map[string]string{"key": "value"}
 		data.Streams = []Stream{{Port: 10100, Service: "demo/web:9000"}}
+		data.Webhook = Webhook{Certificate: "certificate", Key: "key"}
 		data.Nginx, data.Lua, data.Template = "/bin/nginx", "/lua", "/nginx.tmpl"
 	}
 	return data

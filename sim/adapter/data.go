@@ -20,6 +20,8 @@ type Data struct {
 	// What the subject names: another nginx (or whichever proxy the controller starts), a folder with
 	// Lua code, a template of the proxy's configuration. Empty: none.
 	Nginx, Lua, Template string
+	// Webhook is empty unless the subject must serve its validating webhook.
+	Webhook Webhook
 	// Help is what is known of the controller's flags.
 	Help Help
 }
@@ -31,6 +33,11 @@ type APIServer struct {
 	// CA is the path of a file with the certificate of its CA, and Token that of a file with a token of the
 	// controller's service account.
 	CA, Token string
+}
+
+// Webhook has the certificate with which a controller serves its validating webhook at Ports.Webhook.
+type Webhook struct {
+	Certificate, Key string // PEM
 }
 
 // Ports are free ports of this machine for the controller and its proxy. An adapter uses those that it

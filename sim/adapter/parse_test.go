@@ -57,9 +57,11 @@ spec:
   - {path: etc/lua, from: "{{.Lua}}"}
   - {path: etc/own, from: own.cfg, optional: true}
   - {path: etc/modules, link: /usr/lib/modules}
+  - {path: etc/webhook.pem, content: "{{.Webhook.Certificate}}{{.Webhook.Key}}", when: "{{.Webhook.Key}}"}
   - {path: etc/empty, when: '{{.Supports "empty"}}'}
   configMap: "{{.Namespace}}/settings"
   streams: {tcp: "{{.Namespace}}/tcp", udp: "{{.Namespace}}/udp"}
+  webhook: /review
   ingressClass: {controller: "example.com/{{.Namespace}}"}
   userAgent: good/
   health:

@@ -47,6 +47,7 @@ type Options struct {
 	Rate  float64 // changes per second
 	For   time.Duration
 	Start time.Duration // on the timeline
+	Pods  int           // that each change of a scale-out adds; 0 means 1
 }
 
 // The random streams of a seed. Each use has its own stream, so that, for example, the times of the

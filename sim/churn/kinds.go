@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// ScaleOut adds a pod to one service after another, like an autoscaler. The services take turns in
+// ScaleOut adds pods to one service after another, like an autoscaler. The services take turns in
 // a seeded order: each comes once before any comes again.
 func ScaleOut(p corpus.Population, o Options) Stream {
 	chance := rand.New(rand.NewPCG(o.Seed, scaleStream))
@@ -18,7 +18,11 @@ func ScaleOut(p corpus.Population, o Options) Stream {
 		taken = append(taken, service.Pods...)
 	}
 	names := corpus.NewNames(chance, taken...)
-	return each(p, o, chance, func(c *Change, service corpus.Service) { c.Add = []string{names.Pod(service.Name)} })
+	return each(p, o, chance, func(c *Change, service corpus.Service) {
+		for range max(1, o.Pods) {
+			c.Add = append(c.Add, names.Pod(service.Name))
+		}
+	})
 }
 
 // NewHosts creates an ingress for a new host in each change: new-1.NAMESPACE.example and so on.

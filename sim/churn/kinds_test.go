@@ -86,6 +86,22 @@ func TestNamesAreNew(t *testing.T) {
 	}
 }
 
+// A change of a scale-out adds as many pods as it is told to, each with a name of its own.
+func TestScaleOutAddsSeveralPods(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range churn.ScaleOut(population(2, 1), churn.Options{Seed: 1, Rate: 5, For: time.Second, Pods: 3}).Changes {
+		if len(c.Add) != 3 {
+			t.Errorf("change %d adds %d pods", c.ID, len(c.Add))
+		}
+		for _, name := range c.Add {
+			names[name] = true
+		}
+	}
+	if len(names) != 15 {
+		t.Errorf("5 changes add %d pods", len(names))
+	}
+}
+
 // New hosts prefer services without an ingress, because these are new to nginx as well.
 func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
 	p := population(6, 1)

@@ -30,6 +30,8 @@ type Shape struct {
 	Annotations map[string]string
 	// Class is the class of the ingresses; "" means IngressClass.
 	Class string
+	// Paths is the number of further paths of each ingress, see Ingress.Further.
+	Paths int
 }
 
 // Population has the services and ingresses of a cluster when a run begins.
@@ -38,7 +40,8 @@ type Population struct {
 	Services  []Service `json:"services"`
 	Ingresses []Ingress `json:"ingresses"`
 	TLS       bool      `json:"tls,omitempty"`
-	Class     string    `json:"class,omitempty"` // of the ingresses; "" means IngressClass
+	Class     string    `json:"class,omitempty"`   // of the ingresses; "" means IngressClass
+	Further   int       `json:"further,omitempty"` // of each ingress, also of new ones; see Ingress.Further
 
 	Cluster *Cluster `json:"-"` // of an imported population; nil: it was generated or recorded
 }
@@ -66,6 +69,9 @@ type Ingress struct {
 
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Class       string            `json:"class,omitempty"` // "" means IngressClass
+	// Further is the number of further paths, /path-1, /path-2 …, to the service of the first path. They
+	// are no targets.
+	Further int `json:"further,omitempty"`
 }
 
 // Path routes paths that begin with Prefix to a service of the same namespace.
@@ -102,7 +108,7 @@ const (
 // Generate returns the population of a shape. Ingress i routes its host to service i, modulo the
 // number of services. One ingress in four has a second path, to a random service.
 func Generate(shape Shape) Population {
-	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class}
+	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class, Further: shape.Paths}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))
 	port := shape.Port
 	if port == 0 {
@@ -138,6 +144,7 @@ func ingresses(services []Service, shape Shape) []Ingress {
 
 			Annotations: shape.Annotations,
 			Class:       shape.Class,
+			Further:     shape.Paths,
 		}
 		if chance.IntN(4) == 0 {
 			ingress.Paths = append(ingress.Paths, Path{Prefix: "/api", Service: services[chance.IntN(len(services))].Name})

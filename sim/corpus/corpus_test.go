@@ -181,3 +181,19 @@ func TestEmptyShape(t *testing.T) {
 		t.Errorf("got %+v, want nothing to route to and no routes", p)
 	}
 }
+
+// Further paths lead to the service of the first path. They are in the objects, and are no targets.
+func TestFurtherPaths(t *testing.T) {
+	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1, Paths: 2})
+	without := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1})
+	if diff := cmp.Diff(without.Targets(), p.Targets()); diff != "" {
+		t.Errorf("targets (-without +with):\n%s", diff)
+	}
+	paths := p.Ingress(p.Ingresses[0]).Spec.Rules[0].HTTP.Paths
+	if len(paths) != len(p.Ingresses[0].Paths)+2 {
+		t.Fatalf("%d paths", len(paths))
+	}
+	if last := paths[len(paths)-1]; last.Path != "/path-2" || last.Backend.Service.Name != p.Services[0].Name {
+		t.Errorf("last path %+v", last)
+	}
+}

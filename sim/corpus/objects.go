@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -128,10 +129,21 @@ func (s Service) overHTTP() *corev1.Service {
 	}
 }
 
+// allPaths returns the paths of the ingress, with its further ones.
+func (i Ingress) allPaths() []Path {
+	all := slices.Clone(i.Paths)
+	for n := range i.Further {
+		path := i.Paths[0]
+		path.Prefix = fmt.Sprintf("/path-%d", n+1)
+		all = append(all, path)
+	}
+	return all
+}
+
 // Object returns the Ingress as a Kubernetes object.
 func (i Ingress) Object(namespace string) *networkingv1.Ingress {
 	rule := &networkingv1.HTTPIngressRuleValue{}
-	for _, path := range i.Paths {
+	for _, path := range i.allPaths() {
 		port := path.Port
 		if port == (networkingv1.ServiceBackendPort{}) {
 			port.Number = servicePort

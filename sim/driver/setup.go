@@ -41,6 +41,9 @@ func checkAdapter(s subject.Subject) error {
 			return fmt.Errorf("the adapter %s does not use %s: remove it", a.Name, setting.name)
 		}
 	}
+	if s.Webhook && a.Webhook == "" {
+		return fmt.Errorf("the adapter %s has no webhook that reviews ingresses: remove webhook: true", a.Name)
+	}
 	if s.Controller == subject.Bundled && a.Name != adapters.Default {
 		return fmt.Errorf("the bundled controller is one of the adapter %s, not of %s: name the path of a controller, or remove controller for the program of the adapter", adapters.Default, a.Name)
 	}

@@ -53,6 +53,14 @@ func UnsupportedBinary(s subject.Subject) string {
 	return ""
 }
 
+// UnsupportedWebhook is the UnsupportedSubject of drivers whose API server is a real one.
+func UnsupportedWebhook(s subject.Subject) string {
+	if s.Webhook {
+		return "its webhook cannot be registered, because the API server is a real one: remove webhook, or use --driver local"
+	}
+	return ""
+}
+
 // controllerOfImage begins the commands of adapters that images can run: their entry point replaces it.
 const controllerOfImage = "{{.Controller}}"
 

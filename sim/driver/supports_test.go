@@ -132,6 +132,8 @@ func TestSupportsAdapter(t *testing.T) {
 		"manifests for another one":   {kind.Driver{}, with(image), "", "--driver local", true},
 		"an unknown adapter":          {local.Driver{}, with(func(s *scenario.Subject) { s.Adapter = "nobody" }), "", "there is no adapter nobody", false},
 		"an unknown setting":          {local.Driver{}, with(func(s *scenario.Subject) { s.Lua = "/lua" }), "", "does not use lua", false},
+		"no webhook":                  {local.Driver{}, with(func(s *scenario.Subject) { s.Webhook = true }), "", "the adapter single has no webhook that reviews ingresses: remove webhook: true", false},
+		"a webhook of a real cluster": {kind.Driver{}, scenario.Subject{Controller: "bundled", Webhook: true}, "", "the API server is a real one: remove webhook, or use --driver local", true},
 		"the bundled controller":      {local.Driver{}, with(func(s *scenario.Subject) { s.Controller = "bundled" }), "", "name the path of a controller", false},
 		"another nginx in an image":   {container.Driver{}, scenario.Subject{Controller: "image:fork", Nginx: "/nginx"}, "", "those of its image", true},
 	} {

@@ -36,6 +36,7 @@ type Event struct {
 	Probe   *Probe   `json:"probe,omitempty"`
 	Load    *Load    `json:"load,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
+	Review  *Review  `json:"review,omitempty"`
 
 	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
 	PodSockets    *PodSockets    `json:"podSockets,omitempty"`
@@ -126,6 +127,14 @@ type Written struct {
 	Change          int    `json:"change"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Error           string `json:"error,omitempty"`
+}
+
+// Review is the API server's call of an admission webhook about a write. At is its end.
+type Review struct {
+	Webhook string        `json:"webhook"`         // its name
+	Took    time.Duration `json:"took"`            // from the call until the answer was read
+	Allowed bool          `json:"allowed"`         // by the answer
+	Error   string        `json:"error,omitempty"` // why there is no answer
 }
 
 // Request is one request of a traffic lane, logged when it ends. The event's At is the time at

@@ -32,6 +32,7 @@ import (
 
 	"windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/kubeapi/internal/accounts"
+	"windtunnel.dev/sim/kubeapi/internal/admission"
 	"windtunnel.dev/sim/kubeapi/internal/certs"
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
@@ -39,6 +40,9 @@ import (
 // DefaultVersion is the Kubernetes version of a server whose Options set none: the one whose rules it
 // keeps.
 const DefaultVersion = "v1.36.0"
+
+// Review is one call of a webhook that has ended.
+type Review = admission.Review
 
 // Options are the options of a server. At least one of HTTP and HTTPS must be set.
 type Options struct {
@@ -74,6 +78,9 @@ type Options struct {
 	Anonymous bool   // every request is allowed; requires loopback addresses
 
 	Log *slog.Logger // gets a record of each panic; nil is slog.Default()
+
+	// OnReview is called at the end of each call of a webhook, of several ones at once; nil: nobody asks.
+	OnReview func(Review)
 
 	OnFault func(fault.Hit) // called for every hit of a fault, one after the other; it must not call the server
 	Broken  bool            // also accepts the faults of fault/broken.go
@@ -163,7 +170,7 @@ func newServer(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
 	state, err := cluster.New(cluster.Options{
-		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController, ServiceAccounts: opts.ServiceAccounts, CreationTimes: opts.CreationTimes})
+		ResolveService: opts.ResolveService, Reviewed: opts.OnReview, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController, ServiceAccounts: opts.ServiceAccounts, CreationTimes: opts.CreationTimes})
 	if err != nil {
 		return nil, err
 	}

@@ -187,6 +187,36 @@ func TestWebhookIsCalled(t *testing.T) {
 	}
 }
 
+// Each call of a webhook is reported with its outcome.
+func TestReviewsAreReported(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer          func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+		change          func(*admissionregistrationv1.ValidatingWebhook)
+		allowed, failed bool
+	}{
+		"allowed":   {answer: allow, allowed: true},
+		"denied":    {answer: deny(http.StatusForbidden, "no")},
+		"no answer": {answer: allow, change: func(h *admissionregistrationv1.ValidatingWebhook) { h.ClientConfig.CABundle = nil }, failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reviews := make(chan Review, 10)
+			s := startWith(t, Options{HTTP: "127.0.0.1:0", Anonymous: true, OnReview: func(r Review) { reviews <- r }})
+			c := client(t, s.Config())
+			newHookServer(t, test.answer).install(t, c, hookRule("CREATE", "networking.k8s.io", "ingresses"), test.change)
+			_, err := c.NetworkingV1().Ingresses("default").Create(t.Context(), ingress("web"), metav1.CreateOptions{})
+			if (err == nil) != test.allowed {
+				t.Errorf("creation: %v", err)
+			}
+			if len(reviews) != 1 {
+				t.Fatalf("%d reviews", len(reviews))
+			}
+			if r := <-reviews; r.Webhook != "validate.example.com" || r.Allowed != test.allowed || (r.Err != nil) != test.failed || r.Took <= 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
 func TestWebhookDenies(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse

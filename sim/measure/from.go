@@ -33,6 +33,7 @@ var measurements = []func(rounds) measurement{
 	newCertificates,
 	newSyncs,
 	newLegs,
+	newReviews,
 	newOutage,
 	newStarts,
 	newPodSockets,

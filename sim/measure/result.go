@@ -39,6 +39,7 @@ type Subject struct {
 	Syncs    Syncs    `json:"syncs"`
 	Start    Start    `json:"start"`
 	Converge Converge `json:"converge"`
+	Reviews  Reviews  `json:"reviews"`
 	Probe    Probe    `json:"probe"`
 	Requests Requests `json:"requests"` // all lanes
 	// Outage is the longest time in which no request succeeded: from the first

@@ -113,7 +113,7 @@ func importCluster(s *scenario.Scenario, seed uint64) (corpus.Population, *event
 func shape(p scenario.Population, seed uint64) corpus.Shape {
 	shape := corpus.Shape{
 		Namespace: cmp.Or(p.Namespace, scenario.DefaultNamespace), Services: p.Services, Pods: p.Pods, Ingresses: p.Ingresses, Seed: seed,
-		TLS: p.TLS, Annotations: p.Annotations,
+		TLS: p.TLS, Annotations: p.Annotations, Paths: p.Paths,
 	}
 	if p.Streams {
 		shape.StreamPort = driver.StreamPort

@@ -164,11 +164,11 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 	return &rig{name: s.Name, instance: instance, log: o.Log}, nil
 }
 
-// startedPods returns how many pods a run starts at most: those of the population, and one with each change.
+// startedPods returns how many pods a run starts at most: those of the population, and those of each change.
 func startedPods(s *scenario.Scenario, population corpus.Population) int {
 	pods := need(population, 1).Pods
 	for _, step := range s.Timeline {
-		pods += int(math.Ceil(float64(step.Rate) * step.For.Seconds()))
+		pods += int(math.Ceil(float64(step.Rate)*step.For.Seconds())) * max(1, step.Pods)
 	}
 	return pods
 }

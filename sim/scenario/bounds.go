@@ -17,6 +17,10 @@ const (
 	MostPods = 150_000
 	// MostIngresses limits the ingresses of a population.
 	MostIngresses = 150_000
+	// MostPaths limits the further paths of an ingress, to more than the API server accepts.
+	MostPaths = 100_000
+	// MostAllPaths limits the further paths of a population.
+	MostAllPaths = 1_000_000
 	// MostChanges limits the changes of a churn, at about 1 KB each.
 	MostChanges = 1_000_000
 	// MostRate limits the rate of a lane or a churn.

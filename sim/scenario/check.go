@@ -137,6 +137,11 @@ func (c *checker) population() {
 			c.addProblem(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
 		}
 	}
+	if p.Paths < 0 || p.Paths > MostPaths {
+		c.addProblem(fmt.Sprintf("%d paths", p.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), "spec", "population", "paths")
+	} else if total := p.Paths * max(p.Ingresses, 1); total > MostAllPaths {
+		c.addProblem(fmt.Sprintf("%d ingresses with %d paths each", p.Ingresses, p.Paths), fmt.Sprintf("make them %d paths at most", MostAllPaths), "spec", "population", "paths")
+	}
 	if many := TooMany(p.Services, p.Pods, p.Ingresses); many != "" {
 		c.addProblem("a population too large: "+many, "ask for fewer", "spec", "population")
 	}

@@ -91,6 +91,8 @@ type Subject struct {
 	Flags map[string]string `yaml:"flags,omitempty"`
 	// Keys of the controller's ConfigMap for this subject; they override the scenario's.
 	Config map[string]string `yaml:"config,omitempty"`
+	// Whether the API server asks the controller's validating webhook about each ingress that is written, once the controller is healthy.
+	Webhook bool `yaml:"webhook,omitempty"`
 	// Limits of the controller and nginx together, as of a container. Not every driver supports them.
 	Resources Resources `yaml:"resources,omitempty"`
 	// What must hold for this subject only: CEL over the measurements.
@@ -130,13 +132,15 @@ type Population struct {
 	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
+	// Further paths of each ingress, also of new hosts: /path-1, /path-2 … No request asks for them.
+	Paths int `yaml:"paths,omitempty" jsonschema:"default=0,minimum=0"`
 
 	Line int `yaml:"-"` // of cluster in the file, from 1; 0 without one
 }
 
 // Generated reports whether fields say how a population is generated.
 func (p Population) Generated() bool {
-	return p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil
+	return p.Services+p.Pods+p.Ingresses+p.Paths != 0 || p.TLS || p.Streams || p.Annotations != nil
 }
 
 // IsZero reports whether there is no population.
@@ -198,6 +202,8 @@ type Step struct {
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn or a fault lasts.
 	For time.Duration `yaml:"for,omitempty"`
+	// How many pods each change of a scale-out adds.
+	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
 	// How long a pod that has left its service keeps serving, as with a preStop hook. With 0s it refuses connections at once.
 	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
 	// Creates or updates the manifests with this name, in the order of the file.

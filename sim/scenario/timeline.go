@@ -80,7 +80,7 @@ func (c *checker) churn(step Step, path []any) {
 		for _, given := range []struct {
 			key string
 			set bool
-		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}} {
+		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}, {"pods", step.Pods != 0}} {
 			if given.set {
 				c.addProblem(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
 			}
@@ -107,6 +107,7 @@ func (c *checker) churn(step Step, path []any) {
 	if many := TooManyChanges(step.Rate, step.For); many != "" {
 		c.addProblem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
+	c.pods(step, append(path, "pods"))
 	if step.Drain != nil {
 		if !step.drains() {
 			c.addProblem("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
@@ -117,6 +118,19 @@ func (c *checker) churn(step Step, path []any) {
 		c.addProblem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
 	} else if step.Churn == CertificateRotation && !c.Population.TLS {
 		c.addProblem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
+	}
+}
+
+// pods checks how many pods a churn adds at once.
+func (c *checker) pods(step Step, path []any) {
+	switch {
+	case step.Pods == 0:
+	case step.Churn != ScaleOut:
+		c.addProblem("pods: belongs to a "+ScaleOut, "remove it", path...)
+	case step.Pods < 0:
+		c.addProblem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
+	case float64(step.Rate)*step.For.Seconds()*float64(step.Pods) > MostPods:
+		c.addProblem(fmt.Sprintf("%d pods with each change: %v for %v", step.Pods, step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
 	}
 }
 

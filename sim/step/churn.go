@@ -35,7 +35,7 @@ func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bo
 
 // churnTasks returns a task for each change of a churn.
 func churnTasks(s scenario.Step, in setting, next int) ([]Task, int) {
-	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})
+	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At, Pods: s.Pods})
 	return tasksOf(s, stream.Changes, next)
 }
 

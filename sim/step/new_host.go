@@ -11,7 +11,7 @@ import (
 
 // newHost creates an ingress that routes a host to a service.
 func (c *Cluster) newHost(ctx context.Context, change event.Change, host string, to *service) error {
-	ingress, err := cluster.Object(corpus.Ingress{Name: host, Host: host, Class: c.population.Class, Paths: []corpus.Path{{Prefix: "/", Service: to.Name, Port: to.Backend()}}}.Object(to.Namespace))
+	ingress, err := cluster.Object(corpus.Ingress{Name: host, Host: host, Class: c.population.Class, Further: c.population.Further, Paths: []corpus.Path{{Prefix: "/", Service: to.Name, Port: to.Backend()}}}.Object(to.Namespace))
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,8 @@ type Subject struct {
 	Flags map[string]string
 	// Config is the data of the controller's ConfigMap.
 	Config map[string]string
+	// Webhook says that the API server asks the controller's validating webhook about ingresses.
+	Webhook bool
 	// Resources are the limits of the subject; zero means none.
 	Resources scenario.Resources
 }
@@ -50,7 +52,7 @@ func Of(s *scenario.Scenario) []Subject {
 		subjects = append(subjects, Subject{
 			Name: named.Name, Adapter: named.Adapter, Controller: named.Controller,
 			Nginx: named.Nginx, Lua: named.Lua, Template: named.Template,
-			Flags: named.Flags, Config: config, Resources: named.Resources,
+			Flags: named.Flags, Config: config, Webhook: named.Webhook, Resources: named.Resources,
 		})
 	}
 	return subjects

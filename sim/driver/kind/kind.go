@@ -57,7 +57,7 @@ func (Driver) UnsupportedSubject(s subject.Subject) string {
 	if s.Nginx+s.Lua+s.Template != "" {
 		return "its nginx, Lua code and template are those of its image: remove nginx, lua and template, or use --driver local"
 	}
-	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s))
+	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s), driver.UnsupportedWebhook(s))
 }
 
 // Room implements driver.PodLimiter. Real pods are asked for one by one.

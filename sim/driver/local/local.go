@@ -167,6 +167,9 @@ func (d Driver) expand(a *adapter.Adapter, c controller, cluster *simulated.Inst
 	if err != nil || !d.HostPaths || setup.Isolation == nil {
 		return setup, err
 	}
+	if cluster.Subject.Webhook {
+		return nil, fmt.Errorf("subject %s: its webhook needs files of its own, and --allow-host-paths writes none: remove that flag or webhook: true", cluster.Subject.Name)
+	}
 	data.Root = "" // its files are at their own paths, where this driver writes nothing
 	onHost, err := a.Expand(data)
 	if err == nil {

@@ -22,6 +22,7 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/webhook"
 )
 
 // Instance is a subject with its simulated cluster and its runtime.
@@ -41,6 +42,7 @@ type Instance struct {
 	api        *kubeapi.Server
 	block      backend.Block
 	pods       backend.Fleet
+	webhook    *webhook.Webhook // nil: the subject serves none
 
 	runtime Runtime
 	process atomic.Pointer[process] // the current process of the controller; nil before the first

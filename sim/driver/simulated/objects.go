@@ -70,6 +70,9 @@ func (i *Instance) objects() ([]*unstructured.Unstructured, error) {
 			typed = append(typed, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})
 		}
 	}
+	if i.webhook != nil {
+		typed = append(typed, i.webhook.Registration(fmt.Sprintf("https://%s%s", at(i.ports.Webhook), i.setup.Webhook)))
+	}
 	var all []*unstructured.Unstructured
 	for _, one := range typed {
 		object, err := cluster.Object(one)
@@ -118,6 +121,9 @@ func (i *Instance) Data() adapter.Data {
 		NodeName: nodeName, PublishAddress: loopback, Ports: i.ports, APIServer: i.apiServer(),
 		Flags: i.Subject.Flags, Config: i.Subject.Config,
 		Nginx: i.Subject.Nginx, Lua: i.Subject.Lua, Template: i.Subject.Template,
+	}
+	if i.webhook != nil {
+		data.Webhook = adapter.Webhook{Certificate: string(i.webhook.Certificate), Key: string(i.webhook.Key)}
 	}
 	for n, at := range i.Streams() {
 		data.Streams = append(data.Streams, adapter.Stream{Port: int(at.Port()), Service: i.Options.Streams[n]})

@@ -16,8 +16,10 @@ import (
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/webhook"
 )
 
 // Runtime is where the controller of one subject runs.
@@ -71,12 +73,12 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 	if err != nil {
 		return nil, err
 	}
-	keeper, api, err := startAPI(s)
+	keeper, api, err := startAPI(s, in.Log)
 	if err != nil {
 		block.Release()
 		return nil, err
 	}
-	return &Instance{
+	instance := &Instance{
 		Subject: s,
 		Options: in,
 		Guard:   keeper,
@@ -96,22 +98,37 @@ func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, err
 			Log:     in.Log,
 			Subject: s.Name,
 		}),
-	}, nil
+	}
+	if s.Webhook {
+		instance.webhook = new(webhook.New(loopback))
+	}
+	return instance, nil
 }
 
 // startAPI creates the root directory of a subject, with its guard, and starts its API server. The
 // kubeconfig is in that directory.
-func startAPI(s subject.Subject) (keeper *guard.Guard, api *kubeapi.Server, err error) {
+func startAPI(s subject.Subject, log *event.Log) (keeper *guard.Guard, api *kubeapi.Server, err error) {
 	keeper, err = guard.New("run-" + s.Name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("create a root directory for nginx: %w", err)
 	}
 	// If the master is root, nginx's workers run as another user.
 	if err = os.Chmod(keeper.Dir, 0o755); err == nil {
-		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true, CreationTimes: true})
+		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true, CreationTimes: true, OnReview: logReviews(s.Name, log)})
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, keeper.Close())
 	}
 	return keeper, api, nil
+}
+
+// logReviews returns a function that logs what the API server asked a webhook.
+func logReviews(name string, log *event.Log) func(kubeapi.Review) {
+	return func(r kubeapi.Review) {
+		review := event.Review{Webhook: r.Webhook, Took: r.Took, Allowed: r.Allowed}
+		if r.Err != nil {
+			review.Error = r.Err.Error()
+		}
+		log.Write(event.Event{At: log.Now(), Subject: name, Review: &review})
+	}
 }

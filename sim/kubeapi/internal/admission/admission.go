@@ -72,7 +72,7 @@ func (hs *Webhooks) Mutate(q Request, obj runtime.Object, base *store.Object, dr
 		if a == nil || !h.wants(a) {
 			continue
 		}
-		answer, err := h.ask(q.Context(), a)
+		answer, err := hs.ask(q.Context(), h, a)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (hs *Webhooks) Admit(q Request, obj runtime.Object, base *store.Object, dry
 			asked++
 			go func() {
 				_, err := rescue.Call(errors.NewInternalError(stderrors.New("asking a webhook made the server panic")),
-					func() (*admissionv1.AdmissionResponse, error) { return h.ask(ctx, a) })
+					func() (*admissionv1.AdmissionResponse, error) { return hs.ask(ctx, h, a) })
 				answers <- err
 			}()
 		}

@@ -23,6 +23,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/kinds/validation"
 )
 
+// Review is one call of a webhook that has ended.
+type Review struct {
+	Webhook string        // its name
+	Took    time.Duration // until the answer was read
+	Allowed bool          // by the answer
+	Err     error         // why there is no answer; nil if there is one
+}
+
 // ServiceResolver returns the host:port behind a Service.
 type ServiceResolver func(namespace, name string, port int32) (string, error)
 
@@ -82,8 +90,12 @@ func toService(config *rest.Config, service *admissionregistrationv1.ServiceRefe
 
 // ask returns the webhook's answer, or an error if the webhook refuses or fails. If the webhook's
 // failure policy ignores failures, a failure returns nil without an error.
-func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
+func (hs *Webhooks) ask(ctx context.Context, h *webhook, a *attributes) (*admissionv1.AdmissionResponse, error) {
+	began := time.Now()
 	answer, err := h.call(ctx, a)
+	if hs.Reviewed != nil {
+		hs.Reviewed(Review{Webhook: h.Name, Took: time.Since(began), Allowed: err == nil && answer.Allowed, Err: err})
+	}
 	if err != nil {
 		if h.FailurePolicy != nil && *h.FailurePolicy == admissionregistrationv1.Ignore {
 			return nil, nil

@@ -30,6 +30,10 @@ type webhook struct {
 // Webhooks holds the webhooks of all configurations. A write only reads the two lists, which are
 // empty in most clusters.
 type Webhooks struct {
+	// Reviewed is called at the end of each call of a webhook. It must be safe for concurrent use, and may
+	// be nil.
+	Reviewed func(Review)
+
 	namespaces           *store.Collection
 	mutating, validating atomic.Pointer[[]*webhook]
 }

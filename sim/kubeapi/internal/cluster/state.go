@@ -47,6 +47,7 @@ type State struct {
 // Options configure what a cluster allows, and name the controllers that work on it.
 type Options struct {
 	ResolveService      admission.ServiceResolver
+	Reviewed            func(admission.Review) // see admission.Webhooks
 	Loopback            bool
 	Kubelet             bool
 	NamespaceController bool
@@ -68,6 +69,7 @@ func New(opts Options) (*State, error) {
 	s.services = s.BuiltIn(corev1.SchemeGroupVersion, "services")
 	s.namespaces = s.BuiltIn(corev1.SchemeGroupVersion, "namespaces")
 	s.watchDefinitions()
+	s.webhooks.Reviewed = opts.Reviewed
 	s.webhooks.Watch(s.namespaces, s.BuiltIn(admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations"),
 		s.BuiltIn(admissionregistrationv1.SchemeGroupVersion, "mutatingwebhookconfigurations"), opts.ResolveService)
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease} {

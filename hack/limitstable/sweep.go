@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/sweep"
+)
+
+// run is a run of a sweep, with what its only subject left behind.
+type run struct {
+	value   string // of the sweep's factor
+	outcome string // passed, failed, void …
+	dir     string // of the subject: its logs
+	start   time.Time
+	events  []event.Event // of the subject
+	result  measure.Subject
+}
+
+// errUnfinished is the error of a sweep without a finished run.
+var errUnfinished = errors.New("no run is finished")
+
+// readSweep reads the finished runs of a sweep, in the order of its values.
+func readSweep(dir string) ([]run, error) {
+	text, err := os.ReadFile(filepath.Join(dir, rundir.Result))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errUnfinished
+	}
+	if err != nil {
+		return nil, err
+	}
+	var doc sweep.Document
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", rundir.Result, err)
+	}
+	if len(doc.Design.Factors) != 1 {
+		return nil, fmt.Errorf("%s: a sweep of %d factors, not of one", rundir.Result, len(doc.Design.Factors))
+	}
+	var runs []run
+	for _, r := range doc.Runs {
+		one, err := readRun(filepath.Join(dir, r.Dir))
+		if err != nil {
+			return nil, err
+		}
+		one.value, one.outcome = r.Combination.ValueOf(doc.Design.Factors[0]), string(r.Outcome)
+		runs = append(runs, one)
+	}
+	if len(runs) == 0 {
+		return nil, errUnfinished
+	}
+	return runs, nil
+}
+
+// readRun reads the log of a run.
+func readRun(dir string) (run, error) {
+	file, err := os.Open(rundir.Dir(dir).File(rundir.Events))
+	if err != nil {
+		return run{}, err
+	}
+	defer file.Close()
+	var r run
+	var all []event.Event
+	for e, err := range event.Read(file) {
+		if err != nil {
+			return run{}, fmt.Errorf("%s: %w", file.Name(), err)
+		}
+		all = append(all, e)
+		switch {
+		case e.Run != nil:
+			r.start = e.Run.Start
+		case e.Subject != "":
+			r.events = append(r.events, e)
+		}
+	}
+	result, _, err := measure.From(func(yield func(event.Event, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return run{}, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	if len(result.Subjects) != 1 {
+		return run{}, fmt.Errorf("%s: %d subjects, not one", file.Name(), len(result.Subjects))
+	}
+	r.result = result.Subjects[0]
+	r.dir = filepath.Join(dir, r.result.Name)
+	return r, nil
+}
+
+// The log of nginx, as runs keep it.
+const nginxLog = "error.log"
+
+// line returns the first line of one of the subject's logs that matches; empty if there is none.
+func (r run) line(name string, pattern *regexp.Regexp) (string, error) {
+	file, err := os.Open(filepath.Join(r.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if pattern.MatchString(lines.Text()) {
+			return lines.Text(), nil
+		}
+	}
+	return "", lines.Err()
+}
+
+// said returns what the controller and nginx first said about a pattern, without times and numbers of
+// processes.
+func (r run) said(pattern *regexp.Regexp) (string, error) {
+	var all []string
+	for _, log := range []struct{ name, who string }{{subject.LogName, "controller"}, {nginxLog, "nginx"}} {
+		line, err := r.line(log.name, pattern)
+		if err != nil {
+			return "", err
+		}
+		if line != "" {
+			all = append(all, log.who+": "+code(shorten(plain(line))))
+		}
+	}
+	return strings.Join(all, "; "), nil
+}
+
+// nginxPrefix matches what precedes the message of a line of nginx's log, except its level.
+var nginxPrefix = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\[\w+\]) \d+#\d+: (\*\d+ )?`)
+
+// plain returns the text of a line of a log: the message of a JSON record with what it is about, or the
+// message of nginx with its level.
+func plain(line string) string {
+	var record map[string]any
+	if json.Unmarshal([]byte(line), &record) == nil {
+		text, _ := record["msg"].(string)
+		for _, key := range []string{"what", "error", "reason"} {
+			if value, ok := record[key].(string); ok {
+				text += ": " + value
+			}
+		}
+		return text
+	}
+	text := nginxPrefix.ReplaceAllString(line, "$1 ")
+	text, _, _ = strings.Cut(text, ", client: ")
+	text, _, _ = strings.Cut(text, ", context: ")
+	return text
+}
+
+// longestText is the longest text of a log in a cell, in characters.
+const longestText = 160
+
+func shorten(text string) string {
+	all := []rune(text)
+	if len(all) <= longestText {
+		return text
+	}
+	return string(all[:longestText-1]) + "…"
+}
