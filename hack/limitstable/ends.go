@@ -181,15 +181,23 @@ func websockets(pattern string) func(run) (end, *regexp.Regexp, error) {
 		const lane = "websocket"
 		first := time.Duration(-1)
 		var cause event.Cause
+		hung := 0
 		for _, e := range r.events {
-			if q := e.Request; q != nil && q.Lane == lane && fails(q.Cause) && (first < 0 || e.At < first) {
+			q := e.Request
+			if q == nil || q.Lane != lane || opened(q) {
+				continue
+			}
+			if q.Cause == event.OurCancel {
+				hung++
+			}
+			if first < 0 || e.At < first {
 				first, cause = e.At, q.Cause
 			}
 		}
 		open := 0
 		for _, e := range r.events {
 			q := e.Request
-			if q == nil || q.Lane != lane || fails(q.Cause) {
+			if q == nil || q.Lane != lane || !opened(q) {
 				continue
 			}
 			if first < 0 || e.At < first && e.At+q.Lag+q.Took > first {
@@ -197,13 +205,26 @@ func websockets(pattern string) func(run) (end, *regexp.Regexp, error) {
 			}
 		}
 		e := end{good: float64(open)}
-		if first >= 0 {
-			e.bad = e.good + 1
-			e.client = fmt.Sprintf("new websockets fail, first with %s; in all %s", cause, failures(r, func(e event.Event) bool { return e.Request.Lane == lane }))
+		if first < 0 {
+			return e, regexp.MustCompile(pattern), nil
 		}
+		how := "with " + string(cause)
+		if cause == event.OurCancel {
+			how = "by waiting in vain"
+		}
+		e.bad = e.good + 1
+		e.client = fmt.Sprintf("new websockets fail, first %s; in all %s wait in vain, and of the others %s", how, number(float64(hung), false), failures(r, func(e event.Event) bool { return e.Request.Lane == lane }))
 		return e, regexp.MustCompile(pattern), nil
 	}
 }
 
-// fails reports whether a websocket with a cause was never open.
-func fails(cause event.Cause) bool { return cause != "" && cause != event.OurCancel }
+// opening is how long a websocket may take until its first message.
+const opening = 2 * time.Second
+
+// opened reports whether a websocket was open, or had just begun when the run ended.
+func opened(q *event.Request) bool {
+	if q.Cause == event.OurCancel {
+		return q.Messages > 0 || q.Took < opening
+	}
+	return q.Cause == ""
+}

@@ -80,10 +80,14 @@ func TestBackendsRefused(t *testing.T) {
 	}
 }
 
-// Websockets that have ended, or begin later, do not count as open at the first failure.
+// Websockets that have ended, or begin later, do not count as open at the first failure. Those that wait in
+// vain fail; those that had just begun at the end do not.
 func TestWebsockets(t *testing.T) {
 	one := func(at, took time.Duration, cause event.Cause) event.Event {
-		return event.Event{At: at, Request: &event.Request{Lane: "websocket", Took: took, Cause: cause}}
+		return event.Event{At: at, Request: &event.Request{Lane: "websocket", Took: took, Cause: cause, Messages: 1}}
+	}
+	silent := func(at, took time.Duration) event.Event {
+		return event.Event{At: at, Request: &event.Request{Lane: "websocket", Took: took, Cause: event.OurCancel}}
 	}
 	r := run{events: []event.Event{
 		one(1, 100, event.OurCancel), one(2, 100, ""), one(3, 2, ""), one(10, 1, event.NginxError), one(9, 1, event.EOF), one(11, 5, ""),
@@ -91,6 +95,11 @@ func TestWebsockets(t *testing.T) {
 	got, _, err := websockets("x")(r)
 	if err != nil || got.good != 2 || got.bad != 3 || !strings.Contains(got.client, "first with eof") {
 		t.Errorf("%+v, %v", got, err)
+	}
+	r.events = append(r.events, silent(8, time.Minute), silent(20, time.Second))
+	got, _, err = websockets("x")(r)
+	if err != nil || got.good != 2 || !strings.Contains(got.client, "first by waiting in vain; in all 1 wait in vain") {
+		t.Errorf("with one that waits in vain: %+v, %v", got, err)
 	}
 }
 
