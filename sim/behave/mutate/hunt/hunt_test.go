@@ -38,6 +38,16 @@ func newHunt(t *testing.T) *hunt {
 	return h
 }
 
+// keepState gives a hunt a folder for its state until the end of the test.
+func keepState(t *testing.T, h *hunt) {
+	t.Helper()
+	var err error
+	if h.state, err = openState(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.state.close)
+}
+
 func names(mutants []mutate.Mutant) (all []string) {
 	for _, m := range mutants {
 		all = append(all, m.Position())
@@ -182,11 +192,7 @@ func TestStateIsRead(t *testing.T) {
 func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
 	h := newHunt(t)
 	h.Log = t.Logf
-	var err error
-	if h.state, err = openState(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.state.close()
+	keepState(t, h)
 	h.state.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Survived, Reached: 3, Ran: 2}) // two cases reach it
 	h.state.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived, Reached: 1, Ran: 1})
 	h.state.keep(mutate.Result{Mutant: h.Mutants[2], Outcome: mutate.Killed, Reached: 3, Ran: 2})
@@ -203,11 +209,7 @@ func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
 // What survived is tried again on demand, except for what all cases ran for and has a reason.
 func TestSurvivorsAreTriedAgain(t *testing.T) {
 	h := newHunt(t)
-	var err error
-	if h.state, err = openState(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.state.close()
+	keepState(t, h)
 	for _, name := range []string{"gzip", "both"} { // more cases than run first
 		for i := range firstTries {
 			copied := name + strconv.Itoa(i)

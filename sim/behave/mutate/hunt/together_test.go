@@ -16,11 +16,7 @@ func tryTogetherWith(t *testing.T, run func(mutants, cases []string) verdict) ma
 	t.Helper()
 	h := newHunt(t)
 	h.Workers = 1
-	var err error
-	if h.state, err = openState(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.state.close()
+	keepState(t, h)
 	for _, m := range h.Mutants {
 		h.settle(mutate.Result{Mutant: m, Outcome: mutate.Survived, Reached: len(h.reaching(m))})
 	}
@@ -117,11 +113,7 @@ func TestGroups(t *testing.T) {
 // Mutants that have a reason to survive hold up no others.
 func TestExcusedMutantsAreTriedLast(t *testing.T) {
 	h := newHunt(t)
-	var err error
-	if h.state, err = openState(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.state.close()
+	keepState(t, h)
 	for _, m := range h.Mutants {
 		h.settle(mutate.Result{Mutant: m, Outcome: mutate.Survived, Reached: len(h.reaching(m))})
 	}
@@ -142,11 +134,7 @@ func TestExcusedMutantsAreTriedLast(t *testing.T) {
 // A case that fails under a group decides about each mutant alone, if none was found to blame.
 func TestCasesThatFailInAGroupAreRunAlone(t *testing.T) {
 	h := newHunt(t)
-	var err error
-	if h.state, err = openState(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.state.close()
+	keepState(t, h)
 	guilty, innocent := h.Mutants[0], h.Mutants[1]
 	h.runs = func(_ context.Context, mutants []mutate.Mutant, cases []string, _ time.Duration, _ int) (verdict, error) {
 		if mutants[0].Name == guilty.Name {
