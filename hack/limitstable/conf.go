@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -37,12 +36,6 @@ func reloadOf(r run) (reload, error) {
 		return reload{}, fmt.Errorf("value %s: no sync with a reload", r.value)
 	}
 	return reload{hosts: hosts, test: median(tests), first: median(firsts), memory: float64(r.result.Memory.PeakRSS), n: len(tests)}, nil
-}
-
-// median returns the median in seconds; of an even number, the upper one.
-func median(all []time.Duration) float64 {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2].Seconds()
 }
 
 // tested is the finding about the time of nginx -t and of new workers, and about the memory.
@@ -196,7 +189,7 @@ func reviewTime(runs []run) (finding, error) {
 	last := len(paths) - 1
 	f.ends = fmt.Sprintf("not reached; a review of %s paths takes %s", number(paths[last], false), report.Seconds(times[last]))
 	if base, slope, ok := fit(paths, times); ok && slope > 0 {
-		f.ends += fmt.Sprintf("; %s paths take as long as the default (computed), which is more than an ingress may have", number((webhookTimeout.Seconds()-base)/slope, true))
+		f.ends += fmt.Sprintf("; %s paths take as long as the default (computed)", number((webhookTimeout.Seconds()-base)/slope, true))
 	}
 	return f, nil
 }

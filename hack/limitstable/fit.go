@@ -3,8 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"windtunnel.dev/internal/markdown"
 )
@@ -12,21 +16,21 @@ import (
 // fit returns the line y = base + slope·x through points, by least squares; ok is false if they have
 // fewer than two different x.
 func fit(x, y []float64) (base, slope float64, ok bool) {
-	var sumX, sumY float64
-	for i := range x {
-		sumX, sumY = sumX+x[i], sumY+y[i]
-	}
-	n := float64(len(x))
-	var above, below float64
-	for i := range x {
-		above += (x[i] - sumX/n) * (y[i] - sumY/n)
-		below += (x[i] - sumX/n) * (x[i] - sumX/n)
-	}
-	if len(x) < 2 || below == 0 {
+	if len(x) < 2 || slices.Min(x) == slices.Max(x) {
 		return 0, 0, false
 	}
-	slope = above / below
-	return sumY/n - slope*sumX/n, slope, true
+	base, slope = stat.LinearRegression(x, y, nil, false)
+	return base, slope, true
+}
+
+// median returns the median in seconds.
+func median(all []time.Duration) float64 {
+	var seconds []float64
+	for _, took := range all {
+		seconds = append(seconds, took.Seconds())
+	}
+	slices.Sort(seconds)
+	return stat.Quantile(0.5, stat.LinInterp, seconds, nil)
 }
 
 // number returns a number with three significant digits if it is computed from a fit, and with commas.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/subject"
@@ -22,17 +23,18 @@ import (
 // run is a run of a sweep, with what its only subject left behind.
 type run struct {
 	value   string // of the sweep's factor
-	outcome string // passed, failed, void …
+	outcome string // passed or failed
 	dir     string // of the subject: its logs
 	start   time.Time
 	events  []event.Event // of the subject
 	result  measure.Subject
 }
 
-// errUnfinished is the error of a sweep without a finished run.
+// errUnfinished is the error of a sweep without a finished run that is not void.
 var errUnfinished = errors.New("no run is finished")
 
-// readSweep reads the finished runs of a sweep, in the order of its values.
+// readSweep reads the finished runs of a sweep, in the order of its values. Void runs say nothing about a
+// limit, so they are left out.
 func readSweep(dir string) ([]run, error) {
 	text, err := os.ReadFile(filepath.Join(dir, rundir.Result))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,6 +52,9 @@ func readSweep(dir string) ([]run, error) {
 	}
 	var runs []run
 	for _, r := range doc.Runs {
+		if r.Outcome == judge.Void {
+			continue
+		}
 		one, err := readRun(filepath.Join(dir, r.Dir))
 		if err != nil {
 			return nil, err
