@@ -32,8 +32,8 @@ type Options struct {
 	// Excused reports whether a mutant has a reason not to be noticed. It may be nil. Such mutants are tried
 	// together, because most of them survive.
 	Excused func(m mutate.Mutant) bool
-	// Again tries the mutants again that survived an earlier hunt, unless all cases ran that reach them and
-	// they are excused: cases may have become stricter since, and likely cases are better known.
+	// Again retries the survivors of an earlier hunt, because cases may have become stricter. It leaves out
+	// excused mutants that survived all cases that reach them.
 	Again bool
 	// Workers is how many controllers run at the same time.
 	Workers int

@@ -206,7 +206,7 @@ func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
 	}
 }
 
-// What survived is tried again on demand, except for what all cases ran for and has a reason.
+// Again retries survivors, except for those that ran all their cases and have a reason.
 func TestSurvivorsAreTriedAgain(t *testing.T) {
 	h := newHunt(t)
 	keepState(t, h)
@@ -241,7 +241,7 @@ func TestCasesThatUseAFileComeEarly(t *testing.T) {
 	}
 	h.traced = true
 	first := mutate.Mutant{Kind: mutate.Lua, File: "hash.lua", Line: 1, Was: "sync()"}
-	if order := h.order(first, h.able); !slices.Contains(order, "cors") || len(order) != len(h.able) {
+	if order := h.order(first, h.able); order[0] != "cors" || len(order) != len(h.able) {
 		t.Errorf("order %v", order)
 	}
 }

@@ -148,8 +148,8 @@ func (h *hunt) tryLot(ctx context.Context, l lot) error {
 var included = regexp.MustCompile(`{{-? template "([^"]+\.tmpl)"`)
 
 // nearest returns up to most cases that killed mutants of the file that a mutant's line includes, of the lines
-// around it, or else of its file. Those come first that killed mutants which few cases noticed: under others,
-// little was served.
+// around it, or else of its file. Killers of mutants that few cases noticed come first: a mutant that many
+// notice breaks more than its line.
 func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []string) {
 	const near, selective = 4, 3
 	h.mu.Lock()
@@ -179,13 +179,12 @@ func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []strin
 	return cases
 }
 
-// usersOf returns up to most cases that execute lines of a file which few cases execute, those first that
-// execute the rarest ones. They use what the file is for, whereas code such as that of a worker's timers
-// runs under each case.
+// usersOf returns up to most cases that execute lines of a file which not every case executes, the cases
+// with the rarest lines first. Such cases use the file, while a worker's timers run under each case.
 func (h *hunt) usersOf(file string, names []string, most int) []string {
 	rarity := map[string]float64{} // by case
 	for site, cases := range h.reach {
-		if name, _, _ := strings.Cut(site, ":"); name == file && len(cases) < len(h.able)/2 {
+		if name, _, _ := strings.Cut(site, ":"); name == file && !h.wide(cases) {
 			for _, name := range cases {
 				rarity[name] += 1 / float64(len(cases))
 			}
@@ -196,8 +195,8 @@ func (h *hunt) usersOf(file string, names []string, most int) []string {
 	return users[:min(most, len(users))]
 }
 
-// wide reports whether about every case executes the line of a mutant, as a worker's timers do. Then the line
-// itself says little about who notices the mutant, and more cases are run first.
+// wide reports whether these cases, which execute a line, are more than half of all, as for the code of a
+// worker's timers. Then the line says little about which case notices a mutant, and more cases run first.
 func (h *hunt) wide(names []string) bool { return len(names) > len(h.able)/2 }
 
 // first returns the cases to run first under a mutant.
