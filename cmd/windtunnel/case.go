@@ -13,12 +13,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
 	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/rundir"
 )
+
+// changesFile is what a live run writes besides the files of other runs.
+const changesFile = "changes.json"
 
 // caseFolder is the default folder for cases.
 const caseFolder = "cases"
@@ -38,6 +42,7 @@ type caseRunOptions struct {
 	subject   caseSubject
 	installed installedFlags
 	live      bool
+	resume    bool
 	format    format
 }
 
@@ -57,6 +62,8 @@ controllers.
 With --live, each case begins without the annotations and ConfigMap keys that it
 covers. Each of them is set on the running controller, and removed again: the answers
 must follow within 10 s. The reports then say which changes needed a reload of nginx.
+--resume continues a run that was interrupted, or whose cases failed: it keeps what the
+folder of --out holds of cases that need no mending, and whose files did not change.
 
 With --kubeconfig and --url, the cases run on a controller that is installed already,
 in a cluster that others may use: with namespaces and pods of their own, which are
@@ -75,6 +82,7 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 	o.subject.add(command)
 	o.installed.add(command)
 	command.Flags().BoolVar(&o.live, "live", false, "set what each case covers on the running controller, and remove it again, instead of applying the case as a whole")
+	command.Flags().BoolVar(&o.resume, "resume", false, "continue the run in the folder of --out: keep the outcomes of cases that passed, differ or were skipped")
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -88,17 +96,21 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	if err != nil {
 		return err
 	}
-	dir, err := createCaseDir(o.out, "cases")
+	target.live = o.live
+	dir, earlier, err := o.open(&target)
 	if err != nil {
 		return err
 	}
-	target.Dir, target.live = string(dir), o.live
+	if o.resume {
+		fmt.Fprintf(stderr, "windtunnel: %d of %s left to run\n", len(target.Cases), plural.Of(len(cases), "case"))
+	}
 	document, err := target.run(ctx, stderr, func(r behave.Result) {
 		notApplicable := o.live && r.Outcome == behave.Skipped // in the report
 		if o.format.chosen == textFormat && !notApplicable {
 			_ = casereport.Line(stdout, r) // the report below fails if stdout does
 		}
 	})
+	document = earlier.with(document, cases)
 	if err := writeCaseReports(dir, document, o.live); err != nil {
 		return err
 	}
@@ -106,6 +118,23 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 		return err
 	}
 	return exitWith(caseOutcome(ctx, err, document.Outcomes))
+}
+
+// open returns the folder for the results of a target, and the results in it that the run keeps,
+// whose cases it takes from the target.
+func (o caseRunOptions) open(target *caseTarget) (rundir.Dir, earlierCases, error) {
+	switch {
+	case o.resume && o.out == "":
+		return "", earlierCases{}, errors.New("--resume needs the folder of the run: name it with --out")
+	case o.resume:
+		dir := rundir.Dir(o.out)
+		earlier, err := resumeCases(dir, *target)
+		target.Cases, target.Dir = earlier.left(target.Cases), resumedLogs(dir, time.Now())
+		return dir, earlier, err
+	}
+	dir, err := createCaseDir(o.out, "cases")
+	target.Dir = string(dir)
+	return dir, earlierCases{}, err
 }
 
 // createCaseDir creates the folder for results. Its default name is made of a name and the time. A
@@ -146,7 +175,7 @@ var caseReports = []struct {
 	{rundir.Page, casereport.HTML, false},
 	{rundir.Markdown, casereport.Markdown, false},
 	{rundir.JUnit, casereport.JUnit, false},
-	{"changes.json", casereport.ChangesJSON, true},
+	{changesFile, casereport.ChangesJSON, true},
 }
 
 func writeCaseReports(dir rundir.Dir, d casereport.Document, live bool) error {

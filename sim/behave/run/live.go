@@ -38,6 +38,7 @@ const (
 type attempt struct {
 	*trial
 	direction direction
+	lone      bool // no other attempt runs beside it
 }
 
 // live is a run of live changes.
@@ -58,7 +59,9 @@ type live struct {
 // fail as before. Nothing else changes meanwhile that could make the controller notice.
 //
 // A trial that fails is repeated, each direction with a new controller and without requests before
-// the change, because requests of some cases change the answers to later ones.
+// the change, because requests of some cases change the answers to later ones. If that fails as well,
+// it is repeated once more with nothing beside it, because a reload with large rule sets may exceed
+// the bound on a busy machine.
 func Live(ctx context.Context, o Options) ([]behave.Result, error) {
 	o.Bound = cmp.Or(o.Bound, bound)
 	l := &live{
@@ -75,7 +78,11 @@ func Live(ctx context.Context, o Options) ([]behave.Result, error) {
 	err := r.runAll(ctx, grouped(bare, l.layout()))
 	if err == nil {
 		r.perform, r.conclude = l.repeat, l.repeated
-		err = r.runAll(ctx, l.alone())
+		err = r.runAll(ctx, l.alone(false))
+	}
+	if err == nil {
+		r.Installations = 1
+		err = r.runAll(ctx, l.alone(true))
 	}
 	return l.results.of(o.Cases), err
 }
@@ -141,25 +148,31 @@ func (l *live) watched(c *behave.Case, result behave.Result) {
 		if d == removing {
 			start = *t.full
 		}
-		l.attempts[&start] = &attempt{t, d}
+		l.attempts[&start] = &attempt{trial: t, direction: d}
 		l.open[t.of]++
 	}
 }
 
-// alone gives each attempt a controller of its own.
-func (l *live) alone() []*group {
+// alone gives each attempt, lone or not, a controller of its own.
+func (l *live) alone(lone bool) []*group {
 	var groups []*group
-	for c := range maps.Keys(l.attempts) {
-		groups = append(groups, &group{flags: c.Flags, batches: []batch{{c.Config, []*behave.Case{c}}}})
+	for c, a := range l.attempts {
+		if a.lone == lone {
+			groups = append(groups, &group{flags: c.Flags, batches: []batch{{c.Config, []*behave.Case{c}}}})
+		}
 	}
 	return groups
 }
 
-// repeated notes the outcome of an attempt.
+// repeated notes the outcome of an attempt. One that failed is repeated alone.
 func (l *live) repeated(c *behave.Case, result behave.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.attempts[c]
+	if result.Outcome == behave.Failed && !a.lone {
+		a.lone = true
+		return
+	}
 	if result.Outcome != behave.Passed {
 		a.Outcome, a.Reason = result.Outcome, result.Reason
 		a.failures = append(a.failures, result.Failures...)
