@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"net/http/fcgi"
 	"slices"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // fastcgiServer serves FastCGI with net/http/fcgi, and adds what that lacks: all parameters of a
@@ -107,6 +110,8 @@ type fastcgiConn struct {
 	unread   []byte // the beginning of a record
 	encoded  []byte // the parameters of the last request
 	requests int    // that are not answered
+	keep     bool   // the client closes the connection
+	held     []byte // the record that ends the only request
 }
 
 // The types of records that matter here, and the length of their header (FastCGI 1.0, section 8).
@@ -115,6 +120,13 @@ const (
 	fcgiEnd    = 3
 	fcgiParams = 4
 	fcgiHeader = 8
+)
+
+// The position of the flags in a record that begins a request, and the flag that means that the client
+// closes the connection (FastCGI 1.0, section 5.1).
+const (
+	fcgiFlags    = fcgiHeader + 2
+	fcgiKeepConn = 1
 )
 
 func (c *fastcgiConn) Read(into []byte) (int, error) {
@@ -132,6 +144,7 @@ func (c *fastcgiConn) Read(into []byte) (int, error) {
 		case fcgiBegin:
 			c.requests++
 			c.encoded = nil
+			c.keep = content > fcgiFlags && c.unread[fcgiFlags]&fcgiKeepConn != 0
 		case fcgiParams:
 			c.encoded = append(c.encoded, c.unread[fcgiHeader:content]...)
 		}
@@ -142,6 +155,9 @@ func (c *fastcgiConn) Read(into []byte) (int, error) {
 
 // Write gets one record at a time from package fcgi.
 func (c *fastcgiConn) Write(record []byte) (int, error) {
+	if c.hold(record) {
+		return len(record), nil // package fcgi calls Close next
+	}
 	n, err := c.Conn.Write(record)
 	if len(record) >= fcgiHeader && record[1] == fcgiEnd {
 		c.mu.Lock()
@@ -154,6 +170,18 @@ func (c *fastcgiConn) Write(record []byte) (int, error) {
 	return n, err
 }
 
+// hold keeps the record that ends the only request of a connection until it is closed, and reports
+// whether the record is one.
+func (c *fastcgiConn) hold(record []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keep || len(record) < fcgiHeader || record[1] != fcgiEnd || c.requests == 0 {
+		return false
+	}
+	c.held, c.requests = slices.Clone(record), 0
+	return true
+}
+
 func (c *fastcgiConn) closeIfUnused() {
 	c.mu.Lock()
 	unused := c.requests == 0
@@ -163,11 +191,36 @@ func (c *fastcgiConn) closeIfUnused() {
 	}
 }
 
+// Close sends the record that was held in one segment with the FIN. nginx keeps a connection when it
+// gets that record, even if it has asked for the connection to be closed, and a FIN that comes later
+// may cross with its next request.
 func (c *fastcgiConn) Close() error {
+	c.mu.Lock()
+	held := c.held
+	c.held = nil
+	c.mu.Unlock()
+	var unsent error
+	if held != nil {
+		cork(c.Conn)
+		_, unsent = c.Conn.Write(held)
+	}
 	c.end()
 	err := c.Conn.Close()
 	c.server.forget(c)
-	return err
+	return cmp.Or(err, unsent)
+}
+
+// cork has what is written to a connection wait for more, or for its end: TCP_CORK of tcp(7).
+func cork(conn net.Conn) {
+	raw, ok := innermost(conn).(*net.TCPConn)
+	if !ok {
+		return
+	}
+	control, err := raw.SyscallConn()
+	if err != nil {
+		return // it is closed
+	}
+	control.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_CORK, 1) })
 }
 
 // ServeHTTP serves a request of the connection. Package fcgi lets no handler panic.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,6 +109,34 @@ func TestFastCGI(t *testing.T) {
 	got := received(t, f, 3)[0]
 	if got.Host != "web.example" || got.Headers.Get("X-Long") == "" || got.Port != int(p.Addr().Port()) || string(got.Body) != "abc" || !got.Complete || got.TLSVersion != "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestFastCGIEndsAtOnce checks that a client which has the whole answer also has the end of the
+// connection.
+func TestFastCGIEndsAtOnce(t *testing.T) {
+	p := scripted(t, recording(t), Script{Protocol: FastCGI})
+	for range 200 {
+		conn := dial(t, p)
+		if _, err := conn.Write(append(fcgiRequest(false, "abc", fcgiPost...), fcgiRecord(fcgiStdin, "")...)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fcgiAnswer(conn); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		raw.Read(func(fd uintptr) bool {
+			n, _, err = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			return true
+		})
+		if n != 0 || err != nil {
+			t.Fatalf("the connection has not ended with the answer: %d bytes, %v", n, err)
+		}
+		conn.Close()
 	}
 }
 

@@ -60,6 +60,18 @@ func connOf(r *http.Request) net.Conn {
 
 // breakConnection ends a connection below TLS, without an alert.
 func breakConnection(c net.Conn, how Break) {
+	tcp, ok := innermost(c).(*net.TCPConn)
+	if !ok {
+		return
+	}
+	if how == Reset {
+		tcp.SetLinger(0) // SO_LINGER with no time makes Close send an RST: socket(7)
+	}
+	tcp.Close()
+}
+
+// innermost returns the connection that others wrap.
+func innermost(c net.Conn) net.Conn {
 	for {
 		switch outer := c.(type) {
 		case *tls.Conn:
@@ -68,14 +80,8 @@ func breakConnection(c net.Conn, how Break) {
 			c = outer.Conn
 		case *firstReadConn:
 			c = outer.Conn
-		case *net.TCPConn:
-			if how == Reset {
-				outer.SetLinger(0) // SO_LINGER with no time makes Close send an RST: socket(7)
-			}
-			outer.Close()
-			return
 		default:
-			return
+			return c
 		}
 	}
 }
