@@ -2,6 +2,7 @@ package event
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,20 +45,35 @@ func (l *Log) Tap(observe func(Event)) {
 
 // Write appends e. After the first error it writes nothing more; Close returns that error.
 func (l *Log) Write(e Event) {
-	line, err := json.Marshal(e)
+	line := encoders.Get().(*encoder)
+	defer encoders.Put(line)
+	line.text.Reset()
+	err := line.json.Encode(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return
 	}
 	if err == nil {
-		_, err = l.buf.Write(append(line, '\n'))
+		_, err = l.buf.Write(line.text.Bytes())
 	}
 	l.err = err
 	if l.tap != nil {
 		l.tap(e)
 	}
 }
+
+// encoder encodes events, one at a time. Encoders are used again.
+type encoder struct {
+	text bytes.Buffer // the last event, and a line feed
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(&e.text)
+	return e
+}}
 
 // Close flushes the log and returns the first error of all writes. It does not close the underlying
 // writer.

@@ -25,12 +25,12 @@ type grpcClient struct {
 
 func newGRPCClient(method string) func(*dialer, Attack) transport {
 	return func(d *dialer, _ Attack) transport {
-		return grpcClient{method: method, Transport: &http.Transport{
+		return traced{grpcClient{method: method, Transport: &http.Transport{
 			DialContext:        d.dialTo,
 			TLSClientConfig:    anyCertificate(),
 			ForceAttemptHTTP2:  true,
 			DisableCompression: true,
-		}}
+		}}}
 	}
 }
 

@@ -11,7 +11,7 @@ var freshLane = lane{
 	http: &httpClient{
 		method: http.MethodGet,
 		transport: func(d *dialer, _ Attack) transport {
-			return &http.Transport{DialContext: d.dialURL, TLSClientConfig: anyCertificate(), DisableKeepAlives: true, DisableCompression: true}
+			return traced{&http.Transport{DialContext: d.dialURL, TLSClientConfig: anyCertificate(), DisableKeepAlives: true, DisableCompression: true}}
 		},
 	},
 }

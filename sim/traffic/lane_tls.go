@@ -13,12 +13,12 @@ var tlsLane = lane{
 	http: &httpClient{
 		method: http.MethodGet,
 		transport: func(d *dialer, _ Attack) transport {
-			return &http.Transport{
+			return traced{&http.Transport{
 				DialContext:        d.dialTo,
 				TLSClientConfig:    anyCertificate(),
 				DisableKeepAlives:  true,
 				DisableCompression: true,
-			}
+			}}
 		},
 	},
 }

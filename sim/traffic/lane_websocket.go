@@ -23,7 +23,7 @@ var websocketLane = lane{
 		method: http.MethodGet,
 		read:   exchangeMessages,
 		transport: func(d *dialer, a Attack) transport {
-			return &websocketTransport{Transport: http.Transport{DialContext: d.dialURL, TLSClientConfig: anyCertificate(), DisableCompression: true}, last: a.Last}
+			return traced{&websocketTransport{Transport: http.Transport{DialContext: d.dialURL, TLSClientConfig: anyCertificate(), DisableCompression: true}, last: a.Last}}
 		},
 	},
 }

@@ -69,7 +69,7 @@ func TestWebsocketIsCutByItsPod(t *testing.T) {
 	p := pod(t, "127.204.0.0/24", "demo/web-1", "demo/web")
 	c := newClient(t, "websocket", p.Addr())
 	c.recorder.attack.Last = time.Minute
-	c.transport.(*websocketTransport).last = time.Minute
+	c.transport.(traced).netTransport.(*websocketTransport).last = time.Minute
 	gone := make(chan struct{})
 	time.AfterFunc(250*time.Millisecond, func() { p.Gone(); close(gone) }) // between two messages
 	got := c.fire()

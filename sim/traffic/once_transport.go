@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"os"
 	"sync"
@@ -49,11 +48,11 @@ func newRepeatingTransport(d *dialer, limit int) *onceTransport {
 	return o
 }
 
-// RoundTrip returns when the whole answer has been received. If the body breaks off, reading
+// perform returns when the whole answer has been received. If the body breaks off, reading
 // it returns the error, as with http.Transport.
-func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (o *onceTransport) perform(ctx context.Context, r *http.Request, trace *requestTrace) (*http.Response, error) {
 	for {
-		response, again, err := o.try(r)
+		response, again, err := o.try(ctx, r, trace)
 		if !again || !o.repeats {
 			return response, err
 		}
@@ -61,15 +60,13 @@ func (o *onceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // try sends the request once. again reports whether it may be repeated.
-func (o *onceTransport) try(r *http.Request) (response *http.Response, again bool, err error) {
-	ctx := r.Context()
-	trace := httptrace.ContextClientTrace(ctx) // httpSender always sets one
+func (o *onceTransport) try(ctx context.Context, r *http.Request, trace *requestTrace) (response *http.Response, again bool, err error) {
 	idle := o.pool(r.URL.Host)
 	c, err := o.connection(ctx, idle, r.URL, trace)
 	if err != nil {
 		return nil, false, err
 	}
-	trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.served})
+	trace.connected(c.Conn, c.served, c.served)
 
 	o.begin(ctx, c)
 	response, err = c.exchange(r, trace)
@@ -88,15 +85,15 @@ func (o *onceTransport) try(r *http.Request) (response *http.Response, again boo
 	if response == nil {
 		return nil, again, err
 	}
-	if err != nil {
-		response.Body = io.NopCloser(io.MultiReader(response.Body, failingReader{err}))
+	if body, ok := response.Body.(*received); ok {
+		body.err = err
 	}
 	return response, false, nil
 }
 
 // begin sets the deadline of a connection for a request.
 func (o *onceTransport) begin(ctx context.Context, c *connection) {
-	at, _ := ctx.Deadline() // httpSender always sets one
+	at, _ := ctx.Deadline()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.busy[c] = true
@@ -159,7 +156,7 @@ func (o *onceTransport) pool(address string) *idlePool {
 }
 
 // connection takes a connection from the pool or opens one.
-func (o *onceTransport) connection(ctx context.Context, idle *idlePool, to *url.URL, trace *httptrace.ClientTrace) (*connection, error) {
+func (o *onceTransport) connection(ctx context.Context, idle *idlePool, to *url.URL, trace *requestTrace) (*connection, error) {
 	if c := idle.get(); c != nil {
 		return c, nil
 	}
@@ -173,7 +170,7 @@ func (o *onceTransport) connection(ctx context.Context, idle *idlePool, to *url.
 		config.ServerName = to.Hostname()
 		secured := tls.Client(opened, config)
 		err := secured.HandshakeContext(ctx)
-		trace.TLSHandshakeDone(secured.ConnectionState(), err)
+		trace.shook(err)
 		if err != nil {
 			opened.Close()
 			return nil, err
@@ -196,6 +193,7 @@ type connection struct {
 	net.Conn // the socket, or TLS over it
 	socket   *socket
 	reader   *bufio.Reader
+	out      bytes.Buffer // the last request
 	plainHead
 	forget func() // ends the watching; nil: it is not watched
 	served bool   // an answer has been read from it
@@ -211,26 +209,27 @@ func (c *connection) Close() error {
 
 // exchange sends the request and reads the answer to its end. It may return both an error and
 // an answer, with as much of the body as was read.
-func (c *connection) exchange(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
+func (c *connection) exchange(r *http.Request, trace *requestTrace) (*http.Response, error) {
 	c.began = false
-	var buffer bytes.Buffer
-	if err := r.Write(&buffer); err != nil { // calls the trace's WroteHeaders
+	c.out.Reset()
+	if err := r.Write(&c.out); err != nil {
 		return nil, err
 	}
-	_, wrote := c.Write(buffer.Bytes())
+	trace.wrote()
+	_, wrote := c.Write(c.out.Bytes())
 	// Read even if writing failed: the server may have answered before that.
 	if _, err := c.reader.Peek(1); err != nil {
 		return nil, cmp.Or(wrote, err)
 	}
 	c.began = true
-	trace.GotFirstResponseByte()
+	trace.received()
 	response, err := c.readHead(r)
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(response.Body)
+	text, err := readBody(response)
 	response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.Body = &received{text: text}
 	response.Close = response.Close || wrote != nil
 	return response, err
 }
@@ -248,7 +247,36 @@ func (c *connection) readHead(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// failingReader always returns an error.
-type failingReader struct{ err error }
+// atOnce is the largest body for which memory is allocated before it arrives, in bytes.
+const atOnce = 1 << 16
 
-func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+// readBody reads the body of an answer. With an error, it returns what came before.
+func readBody(r *http.Response) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > atOnce {
+		return io.ReadAll(r.Body)
+	}
+	text := make([]byte, r.ContentLength)
+	n, err := io.ReadFull(r.Body, text)
+	if n == len(text) {
+		return text, nil
+	}
+	return text[:n], err
+}
+
+// received is the body of an answer that has been read already.
+type received struct {
+	text []byte
+	err  error // after the text; nil: the body is complete
+	read int
+}
+
+func (b *received) Read(to []byte) (int, error) {
+	n := copy(to, b.text[b.read:])
+	b.read += n
+	if n == 0 && len(to) > 0 {
+		return 0, cmp.Or(b.err, io.EOF)
+	}
+	return n, nil
+}
+
+func (b *received) Close() error { return nil }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 
 	"windtunnel.dev/sim/backend"
@@ -67,7 +66,7 @@ func (h *httpSender) send(s shot) outcome {
 	sum := h.addBody(request, s.body)
 	return h.record(s, func(ctx context.Context) outcome {
 		var trace requestTrace
-		o := h.exchange(request.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
+		o := h.exchange(ctx, request, &trace)
 		o.wantBody = sum()
 		trace.addTo(&o)
 		return o
@@ -75,8 +74,8 @@ func (h *httpSender) send(s shot) outcome {
 }
 
 // exchange sends a request and reads the answer.
-func (h *httpSender) exchange(request *http.Request) outcome {
-	response, err := h.transport.RoundTrip(request)
+func (h *httpSender) exchange(ctx context.Context, request *http.Request, trace *requestTrace) outcome {
+	response, err := h.transport.perform(ctx, request, trace)
 	if err != nil {
 		return outcome{err: err}
 	}

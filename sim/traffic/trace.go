@@ -1,14 +1,17 @@
 package traffic
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"net/http"
 	"net/http/httptrace"
 	"sync"
 )
 
-// requestTrace collects what a transport reports about a request through httptrace. A transport
-// may still report after it returned.
+// requestTrace collects what a transport reports about a request. A transport of net/http may still
+// report after it returned.
 type requestTrace struct {
 	mu        sync.Mutex
 	sent      int     // how often the request was written to a connection
@@ -20,35 +23,37 @@ type requestTrace struct {
 	handshake error // of the last TLS handshake
 }
 
-func (t *requestTrace) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.reused, t.idled, t.began = i.Reused, i.Reused || i.WasIdle, false
-			conn := i.Conn
-			if secured, ok := conn.(*tls.Conn); ok {
-				t.shown = secured.ConnectionState().PeerCertificates[0] // a server always shows one
-				conn = secured.NetConn()
-			}
-			t.socket, _ = conn.(*socket) // every TCP connection of a lane: lanes dial through dialer
-		},
-		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.handshake = err
-		},
-		WroteHeaders: func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.sent++
-		},
-		GotFirstResponseByte: func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.began = true
-		},
+// connected notes the connection that the request is about to be sent over.
+func (t *requestTrace) connected(conn net.Conn, reused, idled bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reused, t.idled, t.began = reused, idled, false
+	if secured, ok := conn.(*tls.Conn); ok {
+		t.shown = secured.ConnectionState().PeerCertificates[0] // a server always shows one
+		conn = secured.NetConn()
 	}
+	t.socket, _ = conn.(*socket) // every TCP connection of a lane: lanes dial through dialer
+}
+
+// shook notes the end of a TLS handshake.
+func (t *requestTrace) shook(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.handshake = err
+}
+
+// wrote notes that the request was written.
+func (t *requestTrace) wrote() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent++
+}
+
+// received notes the first byte of an answer.
+func (t *requestTrace) received() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.began = true
 }
 
 // addTo adds what is known so far to an outcome.
@@ -59,4 +64,23 @@ func (t *requestTrace) addTo(o *outcome) {
 	o.retries = max(t.sent-1, 0)
 	o.shown, o.handshake = t.shown, t.handshake
 	o.over = t.socket != nil && t.socket.over.Load()
+}
+
+// traced is a transport that reports through net/http/httptrace.
+type traced struct{ netTransport }
+
+// netTransport is http.Transport, or what uses one.
+type netTransport interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+func (t traced) perform(ctx context.Context, r *http.Request, trace *requestTrace) (*http.Response, error) {
+	hooks := httptrace.ClientTrace{
+		GotConn:              func(i httptrace.GotConnInfo) { trace.connected(i.Conn, i.Reused, i.Reused || i.WasIdle) },
+		TLSHandshakeDone:     func(_ tls.ConnectionState, err error) { trace.shook(err) },
+		WroteHeaders:         trace.wrote,
+		GotFirstResponseByte: trace.received,
+	}
+	return t.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &hooks)))
 }
