@@ -137,7 +137,7 @@ func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []strin
 		})
 		failing = among(failing, h.reachingAny(rest))
 		if len(rest) == before || len(failing) == 0 || ctx.Err() != nil {
-			return rest, nil
+			return rest, nil //nolint:nilerr // an interrupted hunt is not an error: the mutants that are left stay untried
 		}
 		v, err := h.runs(ctx, rest, failing, patience, few)
 		if err != nil || v.outcome == mutate.Survived {
