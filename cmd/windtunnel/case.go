@@ -63,7 +63,8 @@ With --live, each case begins without the annotations and ConfigMap keys that it
 covers. Each of them is set on the running controller, and removed again: the answers
 must follow within 10 s. The reports then say which changes needed a reload of nginx.
 --resume continues a run that was interrupted, or whose cases failed: it keeps what the
-folder of --out holds of cases that need no mending, and whose files did not change.
+folder of --out holds of cases that need no mending, and whose files did not change,
+and of cases that are not named.
 
 With --kubeconfig and --url, the cases run on a controller that is installed already,
 in a cluster that others may use: with namespaces and pods of their own, which are
@@ -110,7 +111,7 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 			_ = casereport.Line(stdout, r) // the report below fails if stdout does
 		}
 	})
-	document = earlier.with(document, cases)
+	document = earlier.with(document)
 	if err := writeCaseReports(dir, document, o.live); err != nil {
 		return err
 	}

@@ -44,6 +44,10 @@ func resumeCases(dir rundir.Dir, target caseTarget) (earlierCases, error) {
 	case !live && target.live:
 		return earlierCases{}, fmt.Errorf("%s holds a run that was not live: leave --live out, or choose another --out", dir)
 	}
+	document.Cases = slices.DeleteFunc(document.Cases, func(c casereport.Case) bool {
+		_, err := os.Stat(c.File)
+		return errors.Is(err, fs.ErrNotExist) // it was renamed or removed
+	})
 	return earlierCases{document: &document, kept: concluded(document, target.Cases)}, nil
 }
 
@@ -72,26 +76,12 @@ func (e earlierCases) left(cases []*behave.Case) []*behave.Case {
 	})
 }
 
-// with returns the document of all cases, from the one of those that were left.
-func (e earlierCases) with(found casereport.Document, cases []*behave.Case) casereport.Document {
+// with returns the document of an earlier run, with what another found added or in its place.
+func (e earlierCases) with(found casereport.Document) casereport.Document {
 	if e.document == nil {
 		return found
 	}
-	all := map[string]behave.Result{}
-	for _, c := range found.Cases {
-		all[c.Case] = c.Result
-	}
-	var results []behave.Result
-	for _, c := range cases {
-		result, ok := e.kept[c.Name]
-		if !ok {
-			result = all[c.Name]
-		}
-		results = append(results, result)
-	}
-	run := e.document.Run
-	run.Took += found.Took
-	return casereport.Of(run, cases, results)
+	return e.document.With(found)
 }
 
 // resumedLogs returns the folder for the logs of controllers of a run that continues another.

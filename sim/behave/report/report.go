@@ -67,6 +67,22 @@ func Of(run Run, cases []*behave.Case, results []behave.Result) Document {
 	return d
 }
 
+// With returns the document with the cases of a run that continued it, which replace those with the
+// same name.
+func (d Document) With(later Document) Document {
+	all := map[string]Case{}
+	for _, c := range slices.Concat(d.Cases, later.Cases) {
+		all[c.Result.Case] = c
+	}
+	d.Took += later.Took
+	d.Outcomes, d.Cases = Counts{}, []Case{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d.Outcomes[all[name].Outcome]++
+		d.Cases = append(d.Cases, all[name])
+	}
+	return d
+}
+
 // Topic returns the topic of a case from its name: redirects of redirects/app-root.
 func Topic(name string) string {
 	topic, _, found := strings.Cut(name, "/")
