@@ -12,7 +12,7 @@ import (
 // the harness knows of the controller's processes and its log. What clients see, and how fast changes
 // arrive, applies to every controller.
 var Measurements = []string{
-	"reloads", "posts", "syncs", "syncs.failed", "converge.way.wait", "converge.way.sync", "converge.way.reach",
+	"reloads", "posts", "syncs", "syncs.failed", "syncs.phases", "converge.way.wait", "converge.way.sync", "converge.way.reach",
 	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.left", "workers.crashed",
 	"cpu.controller", "trend.controllerRSS", "trend.controllerFiles",
 }
@@ -57,6 +57,7 @@ func (s *Setup) Inapplicable() []event.NotApplicable {
 	if !slices.ContainsFunc(s.Log, isRecord) {
 		add("its log tells of no POSTs", "posts")
 		add("its log does not tell of failed syncs", "syncs.failed")
+		add("its log does not tell the phases of a reload", "syncs.phases")
 	}
 	if !slices.ContainsFunc(s.Log, func(l Line) bool { return isRecord(l) || l.tellsTook() }) {
 		add("its log does not tell how long a sync takes", "converge.way.wait", "converge.way.sync", "converge.way.reach")

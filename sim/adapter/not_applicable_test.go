@@ -20,6 +20,7 @@ func TestInapplicable(t *testing.T) {
 		"nginx with its records": {Spec{Processes: Processes{Workers: Titled}, Log: []Line{record, reloaded}}, map[string]string{}},
 		"haproxy": {Spec{Processes: Processes{Workers: Forked}, Log: []Line{tellsTook}}, map[string]string{
 			"its log tells of no POSTs": "posts", "its log does not tell of failed syncs": "syncs.failed",
+			"its log does not tell the phases of a reload": "syncs.phases",
 		}},
 		"one process": {Spec{Processes: Processes{Workers: Single}}, map[string]string{
 			"one process answers all requests, and no reload replaces it":           "reloads",
@@ -33,6 +34,7 @@ func TestInapplicable(t *testing.T) {
 		}},
 		"named": {Spec{Processes: Processes{Workers: Single, Master: MustPattern("^envoy")}, Log: []Line{tellsTook}, NotApplicable: named}, map[string]string{
 			"so it is": "posts", "one process answers all requests, and no reload replaces it": "workers.generations", "its log does not tell of failed syncs": "syncs.failed",
+			"its log does not tell the phases of a reload": "syncs.phases",
 		}},
 	} {
 		got := map[string]string{}

@@ -126,8 +126,17 @@ type Posts struct {
 // Syncs counts the controller's syncs, if it reports them. Failed is meaningless if Posts are not
 // visible.
 type Syncs struct {
-	Count  int `json:"count"`
-	Failed int `json:"failed"`
+	Count  int          `json:"count"`
+	Failed int          `json:"failed"`
+	Phases ReloadPhases `json:"phases,omitzero"`
+}
+
+// ReloadPhases divides syncs that reload, if the controller reports their phases.
+type ReloadPhases struct {
+	Render      Durations `json:"render"`      // of the configuration
+	Test        Durations `json:"test"`        // nginx -t
+	Signal      Durations `json:"signal"`      // nginx -s reload
+	FirstWorker Durations `json:"firstWorker"` // from the signal until there is a new worker
 }
 
 // Converge describes how long a change took from intent until the first worker, and

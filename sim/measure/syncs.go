@@ -6,9 +6,13 @@ import "windtunnel.dev/sim/event"
 type syncs struct {
 	posts Posts
 	syncs Syncs
+
+	render, test, signal, firstWorker *durations
 }
 
-func newSyncs(rounds) measurement { return &syncs{} }
+func newSyncs(rounds) measurement {
+	return &syncs{render: newDurations(), test: newDurations(), signal: newDurations(), firstWorker: newDurations()}
+}
 
 func (m *syncs) Add(e event.Event, in bool) {
 	if e.Sync == nil {
@@ -19,8 +23,14 @@ func (m *syncs) Add(e event.Event, in bool) {
 		return
 	}
 	m.syncs.Count++
-	if e.Sync.Error != "" {
+	switch phases := e.Sync.Phases; {
+	case e.Sync.Error != "":
 		m.syncs.Failed++
+	case e.Sync.Reload && phases != nil:
+		m.render.add(phases.Render)
+		m.test.add(phases.Test)
+		m.signal.add(phases.Signal)
+		m.firstWorker.add(phases.FirstWorker)
 	}
 	for _, post := range e.Sync.Posts {
 		m.posts.Count++
@@ -28,4 +38,7 @@ func (m *syncs) Add(e event.Event, in bool) {
 	}
 }
 
-func (m *syncs) Result(s *Subject, _ *Timeline) { s.Posts, s.Syncs = m.posts, m.syncs }
+func (m *syncs) Result(s *Subject, _ *Timeline) {
+	s.Posts, s.Syncs = m.posts, m.syncs
+	s.Syncs.Phases = ReloadPhases{m.render.result(), m.test.result(), m.signal.result(), m.firstWorker.result()}
+}
