@@ -85,7 +85,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	server := &http.Server{Handler: health.Handler(config.Options.Healthz(), c.healthy, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()
-	config.Metrics.Nginx(c.target.StatusURL(), c.target.Processes)
+	config.Metrics.Nginx(c.target.StatusURL(), c.target.DictionariesURL(), c.target.Processes)
 	if config.Requests != nil {
 		defer config.Requests.Close()
 		go config.Metrics.Receive(config.Requests, config.Log)

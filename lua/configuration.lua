@@ -338,8 +338,26 @@ local function handle_workers()
   ngx.print(_M.worker_report.tell(_M.get_certificates_version()))
 end
 
+-- Answers with the capacity of each shared dictionary of HTTP, and what is free of it in whole
+-- pages, both in bytes.
+local function handle_dictionaries()
+  if ngx.var.request_method ~= "GET" then
+    ngx.status = ngx.HTTP_BAD_REQUEST
+    ngx.print("Only GET requests are allowed!")
+    return
+  end
+
+  local sizes = {}
+  for name, dictionary in pairs(ngx.shared) do
+    sizes[name] = { capacity = dictionary:capacity(), free = dictionary:free_space() }
+  end
+  ngx.status = ngx.HTTP_OK
+  ngx.print(cjson.encode(sizes))
+end
+
 -- Handlers by request URI.
 local handlers = {
+  ["/configuration/dictionaries"] = handle_dictionaries,
   ["/configuration/servers"] = handle_servers,
   ["/configuration/backends"] = handle_backends,
   ["/configuration/general"] = handle_general,

@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -77,4 +78,37 @@ func TestOversizedBackendsAreRejected(t *testing.T) {
 	s.wantCall("POST", "/configuration/backends", `[{"name":"small"}]`, http.StatusCreated, "")
 	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 20<<20)+"[]", http.StatusBadRequest, "error updating configuration: no memory")
 	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, `[{"name":"small"}]`)
+}
+
+// A POST takes free memory of the dictionary that stores it, and of no other.
+func TestDictionaries(t *testing.T) {
+	s := start(t, setup{})
+	free := func() map[string]int {
+		t.Helper()
+		status, text := s.call(http.MethodGet, "/configuration/dictionaries", "")
+		var sizes map[string]struct{ Capacity, Free int }
+		if err := json.Unmarshal([]byte(text), &sizes); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %q: %v", status, text, err)
+		}
+		all := map[string]int{}
+		for name, is := range sizes {
+			if is.Free <= 0 || is.Free > is.Capacity {
+				t.Errorf("%s: %d bytes of %d are free", name, is.Free, is.Capacity)
+			}
+			all[name] = is.Free
+		}
+		return all
+	}
+	before := free()
+	s.expectLog("a client request body is buffered to a temporary file")
+	const posted = 1 << 20
+	s.wantCall("POST", "/configuration/general", `"`+strings.Repeat("x", posted)+`"`, http.StatusCreated, "")
+	after := free()
+	if taken := before["configuration_data"] - after["configuration_data"]; taken < posted || taken > 2*posted {
+		t.Errorf("%d bytes took %d of configuration_data", posted, taken)
+	}
+	if before["certificate_data"] == 0 || before["certificate_data"] != after["certificate_data"] {
+		t.Errorf("certificate_data: %d bytes were free, now %d", before["certificate_data"], after["certificate_data"])
+	}
+	s.wantCall("POST", "/configuration/dictionaries", "{}", http.StatusBadRequest, "Only GET requests are allowed!")
 }

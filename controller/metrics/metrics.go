@@ -20,7 +20,7 @@ type Options struct {
 	Identity Identity
 	Build    Build
 	// Full serves all metrics (--enable-metrics). Otherwise only those of Go and of the process are
-	// served, as in ingress-nginx.
+	// served, as in ingress-nginx, and those of the dictionaries of nginx's Lua.
 	Full      bool
 	Requests  Requests
 	Election  string // name of the Lease; empty if the controller takes no part in elections

@@ -72,7 +72,7 @@ func TestReloads(t *testing.T) {
 
 func TestOnlyTheProcessWithoutEnableMetrics(t *testing.T) {
 	m := New(Options{})
-	m.Nginx("http://127.0.0.1:1", func() []int { return nil })
+	m.Nginx("http://127.0.0.1:1", "http://127.0.0.1:1", func() []int { return nil })
 	m.Requests([]Record{{Host: "web.example"}})
 	m.Admitted(Admission{})
 	m.Leader(true)
@@ -154,7 +154,7 @@ func TestAdmissions(t *testing.T) {
 // The linter objects only to names that come from ingress-nginx.
 func TestLint(t *testing.T) {
 	m := New(options)
-	m.Nginx("http://127.0.0.1:1", func() []int { return []int{1} })
+	m.Nginx("http://127.0.0.1:1", "http://127.0.0.1:1", func() []int { return []int{1} })
 	m.Requests([]Record{{Host: "-"}})
 	m.WillServe(serving("web.example"))
 	m.Requests([]Record{record()})

@@ -60,6 +60,8 @@ nginx_process_write_bytes_total counter CC
 const own = `
 reload_phase_duration_seconds histogram CC phase
 dynamic_complaints_total counter CC
+lua_dictionary_capacity_bytes gauge CC dictionary
+lua_dictionary_free_bytes gauge CC dictionary
 `
 
 var shortLabels = map[string]string{
@@ -73,7 +75,11 @@ func TestNamesTypesAndLabels(t *testing.T) {
 		io.WriteString(w, "Active connections: 3 \nserver accepts handled requests\n 10 9 27 \nReading: 0 Writing: 1 Waiting: 2 \n")
 	}))
 	t.Cleanup(stub.Close)
-	m.Nginx(stub.URL, func() []int { return []int{1} })
+	lua := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"configuration_data":{"capacity":20971520,"free":20447232}}`)
+	}))
+	t.Cleanup(lua.Close)
+	m.Nginx(stub.URL, lua.URL, func() []int { return []int{1} })
 	m.WillServe(serving("web.example"))
 	request := record()
 	request.ConnectTime = 1

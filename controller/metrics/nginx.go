@@ -1,37 +1,34 @@
 package metrics
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Nginx adds the metrics of an nginx: of its stub_status at url, and of its processes in /proc.
-func (m *Metrics) Nginx(url string, processes func() []int) {
+// Nginx adds the metrics of an nginx: of its stub_status and of its Lua's dictionaries at these URLs,
+// and of its processes in /proc. Those of the dictionaries cost nothing between scrapes, so they are
+// served even without Options.Full.
+func (m *Metrics) Nginx(status, dictionaries string, processes func() []int) {
+	m.registry.MustRegister(newDictionaries(m.maker, dictionaries))
 	if m.full {
-		m.registry.MustRegister(newStubStatus(m.maker, url), newProcesses(m.maker, processes))
+		m.registry.MustRegister(newStubStatus(m.maker, status), newProcesses(m.maker, processes))
 	}
 }
 
 // stubStatus is a collector that asks nginx at each scrape. If nginx does not answer, the scrape
 // does not contain these metrics.
 type stubStatus struct {
-	client          *http.Client
-	url             string
+	page            page
 	total, requests *prometheus.Desc
 	connections     *prometheus.Desc
 }
 
 func newStubStatus(mint maker, url string) *stubStatus {
 	return &stubStatus{
-		client:      &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, // an idle connection would end with its worker
-		url:         url,
+		page:        newPage(url),
 		total:       mint.desc("nginx_process_connections_total", "Connections of clients, accepted and handled.", "state"),
 		requests:    mint.desc("nginx_process_requests_total", "Requests of clients."),
 		connections: mint.desc("nginx_process_connections", "Connections of clients that are active, reading, writing or waiting.", "state"),
@@ -47,11 +44,11 @@ func (s *stubStatus) Describe(descs chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *stubStatus) Collect(metrics chan<- prometheus.Metric) {
-	text, err := s.get()
+	text, err := s.page.read()
 	if err != nil {
 		return
 	}
-	n, err := parseStubStatus(text)
+	n, err := parseStubStatus(string(text))
 	if err != nil {
 		return
 	}
@@ -64,22 +61,6 @@ func (s *stubStatus) Collect(metrics chan<- prometheus.Metric) {
 	for state, value := range map[string]float64{"active": n.active, "reading": n.reading, "writing": n.writing, "waiting": n.waiting} {
 		metrics <- prometheus.MustNewConstMetric(s.connections, prometheus.GaugeValue, value, state)
 	}
-}
-
-func (s *stubStatus) get() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.client.Timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 4096))
-	return string(text), err
 }
 
 type stubNumbers struct {

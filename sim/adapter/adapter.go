@@ -70,6 +70,8 @@ type Spec struct {
 	UserAgent string `yaml:"userAgent,omitempty"`
 	// How the harness tells that the controller is healthy: all of these must hold.
 	Health []Health `yaml:"health" jsonschema:"required"`
+	// The URL of the controller's metrics in Prometheus's text format, a template. The harness reads the size of the heap of a controller in Go, and of the shared dictionaries of the bundled one. Default: it reads no metrics.
+	Metrics string `yaml:"metrics,omitempty"`
 	// How the processes that answer requests are recognised.
 	Processes Processes `yaml:"processes" jsonschema:"required"`
 	// Lines of the controller's log that tell of its syncs and reloads. The first rule that matches a line applies.

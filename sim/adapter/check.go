@@ -235,11 +235,17 @@ func (c *checker) samples() {
 
 // expanded checks what can be checked only after the expansion.
 func (c *checker) expanded(s *Setup) {
+	checkURL := func(text string, at ...any) {
+		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			c.add(fmt.Sprintf("%q is not a URL", text), "write it as http://127.0.0.1:PORT/PATH", at...)
+		}
+	}
+	if s.Metrics != "" {
+		checkURL(s.Metrics, "spec", "metrics")
+	}
 	for i, h := range s.Health {
 		if h.URL != "" {
-			if u, err := url.Parse(h.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				c.add(fmt.Sprintf("%q is not a URL", h.URL), "write it as http://127.0.0.1:PORT/PATH", "spec", "health", i, "url")
-			}
+			checkURL(h.URL, "spec", "health", i, "url")
 		} else if _, err := netip.ParseAddrPort(h.Address); err != nil {
 			c.add(fmt.Sprintf("%q is not an address with a port", h.Address), "write it as 127.0.0.1:PORT", "spec", "health", i, "address")
 		}

@@ -132,6 +132,7 @@ func (s Spec) transform(f func(path []any, text string) string) Spec {
 		h := &s.Health[i]
 		h.URL, h.Address = f(at("health", i, "url"), h.URL), f(at("health", i, "address"), h.Address)
 	}
+	s.Metrics = f(at("metrics"), s.Metrics)
 	s.NotApplicable = slices.Clone(s.NotApplicable)
 	for i := range s.NotApplicable {
 		s.NotApplicable[i].Why = f(at("notApplicable", i, "why"), s.NotApplicable[i].Why)

@@ -15,6 +15,7 @@ var Measurements = []string{
 	"reloads", "posts", "syncs", "syncs.failed", "syncs.phases", "converge.way.wait", "converge.way.sync", "converge.way.reach",
 	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.left", "workers.crashed",
 	"cpu.controller", "trend.controllerRSS", "trend.controllerFiles",
+	"heap", "trend.controllerHeap", "dictionaries", "trend.nginxDictionaries",
 }
 
 // NotApplicable names measurements that the controller cannot have, or that nothing can see of it.
@@ -61,6 +62,9 @@ func (s *Setup) Inapplicable() []event.NotApplicable {
 	}
 	if !slices.ContainsFunc(s.Log, func(l Line) bool { return isRecord(l) || l.tellsTook() }) {
 		add("its log does not tell how long a sync takes", "converge.way.wait", "converge.way.sync", "converge.way.reach")
+	}
+	if s.Metrics == "" {
+		add("its adapter does not say where its metrics are", "heap", "trend.controllerHeap", "dictionaries", "trend.nginxDictionaries")
 	}
 	return all
 }

@@ -17,7 +17,7 @@ func TestInapplicable(t *testing.T) {
 		spec Spec
 		want map[string]string // a part of the measurements, by reason
 	}{
-		"nginx with its records": {Spec{Processes: Processes{Workers: Titled}, Log: []Line{record, reloaded}}, map[string]string{}},
+		"nginx with its records": {Spec{Processes: Processes{Workers: Titled}, Log: []Line{record, reloaded}, Metrics: "http://127.0.0.1:9005/metrics"}, map[string]string{}},
 		"haproxy": {Spec{Processes: Processes{Workers: Forked}, Log: []Line{tellsTook}}, map[string]string{
 			"its log tells of no POSTs": "posts", "its log does not tell of failed syncs": "syncs.failed",
 			"its log does not tell the phases of a reload": "syncs.phases",
@@ -40,6 +40,9 @@ func TestInapplicable(t *testing.T) {
 		got := map[string]string{}
 		for _, n := range (&Setup{Spec: test.spec}).Inapplicable() {
 			got[n.Why] = n.Measurements[0]
+		}
+		if test.spec.Metrics == "" {
+			test.want["its adapter does not say where its metrics are"] = "heap"
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

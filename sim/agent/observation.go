@@ -17,23 +17,29 @@ type Observation struct {
 	peer    *Peer
 	log     *event.Log
 	subject string
-	http    netip.AddrPort // of nginx, for the agent
-	tls     netip.AddrPort
+	at      Answering
 
 	end      context.CancelFunc // of the following of its clock
 	followed chan struct{}
 }
 
-// Observe begins to observe the processes beside an agent, which reaches nginx at the given addresses.
-func Observe(ctx context.Context, p *Peer, log *event.Log, subject string, http_, tls netip.AddrPort) (*Observation, error) {
+// Answering is where an agent reaches what it observes.
+type Answering struct {
+	HTTP    netip.AddrPort // nginx
+	TLS     netip.AddrPort
+	Metrics string // URL of the controller's; empty: they are not read
+}
+
+// Observe begins to observe the processes beside an agent, which reaches them at the given addresses.
+func Observe(ctx context.Context, p *Peer, log *event.Log, subject string, at Answering) (*Observation, error) {
 	if err := p.MeasureClock(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.call(ctx, http.MethodPost, "/observe/begin", observeOrder{Subject: subject}, &nothing{}); err != nil {
+	if err := p.call(ctx, http.MethodPost, "/observe/begin", observeOrder{Subject: subject, Metrics: at.Metrics}, &nothing{}); err != nil {
 		return nil, err
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
-	o := &Observation{peer: p, log: log, subject: subject, http: http_, tls: tls, end: end, followed: make(chan struct{})}
+	o := &Observation{peer: p, log: log, subject: subject, at: at, end: end, followed: make(chan struct{})}
 	go func() { defer close(o.followed); p.followClock(following) }()
 	return o, nil
 }
@@ -78,7 +84,7 @@ func (o *Observation) report(what string, err error) {
 
 // Converge begins to ask every worker about changes until ctx ends.
 func (o *Observation) Converge(ctx context.Context) (*Convergence, error) {
-	order := roundOrder{HTTP: o.http.String(), TLS: o.tls.String()}
+	order := roundOrder{HTTP: o.at.HTTP.String(), TLS: o.at.TLS.String()}
 	if err := o.peer.call(ctx, http.MethodPost, "/observe/round", order, &nothing{}); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type observer struct {
 	stop    context.CancelFunc // nil: it observes nothing
 	workers *probe.Workers
 	usage   *probe.Usage
+	memory  <-chan struct{} // closed when it is no longer watched; nil: it is not watched
 
 	endRound context.CancelFunc // nil: there is no round
 	converge *probe.Convergence
@@ -28,7 +29,8 @@ type observer struct {
 
 // observeOrder is the body of POST /observe/begin.
 type observeOrder struct {
-	Subject string `json:"subject"` // of the events
+	Subject string `json:"subject"`           // of the events
+	Metrics string `json:"metrics,omitempty"` // URL of the controller's; empty: they are not read
 }
 
 // roundOrder is the body of POST /observe/round: where nginx answers, as host:port.
@@ -74,6 +76,9 @@ func (o *observer) begin(_ context.Context, order observeOrder) (nothing, error)
 	o.stop = stop
 	o.workers = probe.WatchWorkers(ctx, o.log, order.Subject, o.processes, o.master)
 	o.usage = probe.WatchUsage(ctx, o.log, o.workers, o.controller)
+	if order.Metrics != "" {
+		o.memory = probe.WatchMemory(ctx, o.log, order.Subject, order.Metrics)
+	}
 	return nothing{}, nil
 }
 
@@ -180,5 +185,8 @@ func (o *observer) end() {
 		o.stop()
 		<-o.workers.Done()
 		<-o.usage.Done()
+		if o.memory != nil {
+			<-o.memory
+		}
 	}
 }

@@ -28,6 +28,7 @@ type Event struct {
 	Answer  *Answer  `json:"answer,omitempty"`
 	Worker  *Worker  `json:"worker,omitempty"`
 	Usage   *Usage   `json:"usage,omitempty"`
+	Memory  *Memory  `json:"memory,omitempty"`
 	Sync    *Sync    `json:"sync,omitempty"`
 	Pod     *Pod     `json:"pod,omitempty"`
 	Host    *Host    `json:"host,omitempty"`

@@ -104,7 +104,7 @@ func kindOf(path string, t reflect.Type) Kind {
 		return Time
 	case t.Kind() == reflect.Float64:
 		return Number
-	case strings.HasSuffix(path, "RSS") || strings.HasSuffix(path, "PSS"):
+	case strings.HasSuffix(path, "RSS") || strings.HasSuffix(path, "PSS") || strings.HasPrefix(path, "heap."):
 		return Bytes
 	}
 	return Count

@@ -260,7 +260,7 @@ func Unseen(s Subject) (paths []string) {
 			paths = append(append(paths, f.Name), f.With...)
 		}
 	}
-	for path, n := range map[string]int{"lanes": len(s.Lanes), "struck": len(s.Struck), "workers.history": len(s.Workers.History), "workers.left": len(s.Workers.Left)} {
+	for path, n := range map[string]int{"lanes": len(s.Lanes), "struck": len(s.Struck), "workers.history": len(s.Workers.History), "workers.left": len(s.Workers.Left), "heap": int(s.Heap.Peak), "dictionaries": len(s.Dictionaries)} {
 		if n == 0 {
 			paths = append(paths, path)
 		}

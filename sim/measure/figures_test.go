@@ -29,7 +29,7 @@ func TestFigures(t *testing.T) {
 // A figure without data includes its dependent fields.
 func TestFiguresWithoutData(t *testing.T) {
 	empty := measure.Unseen(measure.Subject{})
-	for _, path := range []string{"changes.unconverged", "converge.flaps", "posts.count", "posts.bytes", "syncs.count", "syncs.failed", "start.unserved", "balance.hottest", "balance.idle", "certificates.unseen", "memory.peakRSS", "memory.growth", "memory.endPSS", "cpu.nginx", "cpu.controller", "lanes", "struck", "workers.history", "workers.left"} {
+	for _, path := range []string{"changes.unconverged", "converge.flaps", "posts.count", "posts.bytes", "syncs.count", "syncs.failed", "start.unserved", "balance.hottest", "balance.idle", "certificates.unseen", "memory.peakRSS", "memory.growth", "memory.endPSS", "cpu.nginx", "cpu.controller", "lanes", "struck", "workers.history", "workers.left", "heap", "dictionaries"} {
 		if !slices.Contains(empty, path) {
 			t.Errorf("%s has data in an empty subject", path)
 		}

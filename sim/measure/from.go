@@ -39,6 +39,8 @@ var measurements = []func(rounds) measurement{
 	newPodSockets,
 	newBalance,
 	newMemory,
+	newHeap,
+	newDictionaries,
 	newTrends,
 	newCPU,
 	newBins,

@@ -16,10 +16,7 @@ type memory struct {
 
 func newMemory(r rounds) measurement {
 	m := &memory{rounds: r}
-	if len(r) > 0 {
-		m.rss = newEdges(r[0].Begin, r[len(r)-1].End)
-		m.pss = m.rss
-	}
+	m.rss, m.pss = edgesOf(r), edgesOf(r)
 	return m
 }
 
@@ -50,6 +47,14 @@ func (m *memory) Result(s *Subject, _ *Timeline) {
 type edges struct{ from, to edge }
 
 type edge struct{ at, off, value int64 }
+
+// edgesOf returns the edges of the measured time.
+func edgesOf(r rounds) edges {
+	if len(r) == 0 {
+		return edges{}
+	}
+	return newEdges(r[0].Begin, r[len(r)-1].End)
+}
 
 func newEdges(from, to time.Duration) edges {
 	return edges{edge{at: int64(from), off: int64(never)}, edge{at: int64(to), off: int64(never)}}

@@ -50,6 +50,8 @@ type Subject struct {
 	Certificates Certificates  `json:"certificates"`
 	Workers      Workers       `json:"workers"`
 	Memory       Memory        `json:"memory"`
+	Heap         Heap          `json:"heap,omitzero"`
+	Dictionaries []Dictionary  `json:"dictionaries,omitempty"` // by name
 	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
 	Trouble      []string      `json:"trouble,omitempty"`
@@ -278,6 +280,24 @@ type Memory struct {
 	Growth   float64 `json:"growth"` // EndRSS over StartRSS; 0: not sampled
 }
 
+// Heap is the memory of the objects of a controller in Go, garbage included, in bytes, as the
+// controller says. 0: it does not say.
+type Heap struct {
+	Start int64 `json:"start"` // when the first round began
+	Peak  int64 `json:"peak"`  // over the rounds
+	End   int64 `json:"end"`   // when the last round ended
+}
+
+// Dictionary is the memory of a shared dictionary of nginx's Lua, in bytes, as the controller says. Only
+// whole free pages count as free.
+type Dictionary struct {
+	Name      string `json:"name"`
+	Capacity  int64  `json:"capacity"`
+	StartFree int64  `json:"startFree"` // when the first round began
+	LeastFree int64  `json:"leastFree"` // over the rounds
+	EndFree   int64  `json:"endFree"`   // when the last round ended
+}
+
 // Trends describe the growth of memory and open files over the rounds, without their first tenth.
 type Trends struct {
 	NginxRSS        Trend `json:"nginxRSS"` // bytes
@@ -285,6 +305,9 @@ type Trends struct {
 	NginxFiles      Trend `json:"nginxFiles"`
 	ControllerRSS   Trend `json:"controllerRSS"` // bytes
 	ControllerFiles Trend `json:"controllerFiles"`
+	// ControllerHeap is that of Heap, and NginxDictionaries that of what all Dictionaries use, in bytes.
+	ControllerHeap    Trend `json:"controllerHeap,omitzero"`
+	NginxDictionaries Trend `json:"nginxDictionaries,omitzero"`
 }
 
 // Trend is the median slope, with the bounds of its 95 % confidence interval. N is the number of

@@ -24,6 +24,7 @@ const (
 type trends struct {
 	rounds                                             rounds
 	nginxRSS, nginxPSS, nginxFiles, rssOurs, filesOurs points
+	heap, dictionaries                                 points
 }
 
 // points contains the values of each stretch.
@@ -32,20 +33,31 @@ type points [trendPoints][]float64
 func newTrends(r rounds) measurement { return &trends{rounds: r} }
 
 func (m *trends) Add(e event.Event, in bool) {
-	if e.Usage == nil || !in || m.rounds.total() <= 0 {
+	if !in || m.rounds.total() <= 0 {
 		return
 	}
-	stretch := m.interval(e.At)
-	for _, value := range []struct {
-		points *points
-		is     int64
-	}{
-		{&m.nginxRSS, e.Usage.NginxRSS}, {&m.nginxPSS, e.Usage.NginxPSS}, {&m.nginxFiles, int64(e.Usage.NginxFiles)},
-		{&m.rssOurs, e.Usage.ControllerRSS}, {&m.filesOurs, int64(e.Usage.ControllerFiles)},
-	} {
-		if value.is > 0 { // otherwise it was not sampled
-			value.points[stretch] = append(value.points[stretch], float64(value.is))
+	if e.Usage != nil {
+		m.add(&m.nginxRSS, e.At, e.Usage.NginxRSS)
+		m.add(&m.nginxPSS, e.At, e.Usage.NginxPSS)
+		m.add(&m.nginxFiles, e.At, int64(e.Usage.NginxFiles))
+		m.add(&m.rssOurs, e.At, e.Usage.ControllerRSS)
+		m.add(&m.filesOurs, e.At, int64(e.Usage.ControllerFiles))
+	}
+	if e.Memory != nil {
+		m.add(&m.heap, e.At, e.Memory.Heap)
+		var used int64
+		for _, d := range e.Memory.Dictionaries {
+			used += d.Capacity - d.Free
 		}
+		m.add(&m.dictionaries, e.At, used)
+	}
+}
+
+// add adds a value to its stretch. 0 means that it was not sampled.
+func (m *trends) add(to *points, at time.Duration, value int64) {
+	if value > 0 {
+		stretch := m.interval(at)
+		to[stretch] = append(to[stretch], float64(value))
 	}
 }
 
@@ -63,6 +75,7 @@ func (m *trends) Result(s *Subject, _ *Timeline) {
 	s.Trend = Trends{
 		NginxRSS: m.nginxRSS.trend(every), NginxPSS: m.nginxPSS.trend(every), NginxFiles: m.nginxFiles.trend(every),
 		ControllerRSS: m.rssOurs.trend(every), ControllerFiles: m.filesOurs.trend(every),
+		ControllerHeap: m.heap.trend(every), NginxDictionaries: m.dictionaries.trend(every),
 	}
 }
 

@@ -56,6 +56,8 @@ var rows = withFigures([]row{
 	figure("workers.alive"),
 	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", "", drainTimes},
 	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", "", memory},
+	{"peak heap, controller", "Memory of the objects of a controller in Go, garbage included, as it says itself. From the beginning of the first round to the end of the last.", "heap", heap},
+	{"fullest dictionary", "The shared dictionary of nginx's Lua with the smallest free part, and what was free of it in whole pages, at least.", "dictionaries", fullestDictionary},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
 	{"controllers observed", "The controllers of an observed installation, what they counted themselves, and the time between two looks at the same one, within which a reload happened.", "", observedControllers},
@@ -306,6 +308,23 @@ func memory(s measure.Subject) []string {
 		return []string{"not sampled"}
 	}
 	return []string{size(s.Memory.PeakRSS), "from " + size(s.Memory.StartRSS) + " to " + size(s.Memory.EndRSS)}
+}
+
+// heap returns nil if the controller does not say.
+func heap(s measure.Subject) []string {
+	if s.Heap.Peak == 0 {
+		return nil
+	}
+	return []string{size(s.Heap.Peak), "from " + size(s.Heap.Start) + " to " + size(s.Heap.End)}
+}
+
+// fullestDictionary returns nil if no dictionaries are known.
+func fullestDictionary(s measure.Subject) []string {
+	if len(s.Dictionaries) == 0 {
+		return nil
+	}
+	fullest := slices.MinFunc(s.Dictionaries, func(a, b measure.Dictionary) int { return cmp.Compare(a.LeastFree*b.Capacity, b.LeastFree*a.Capacity) })
+	return []string{fullest.Name, size(fullest.LeastFree) + " of " + size(fullest.Capacity) + " free"}
 }
 
 func drainTimes(s measure.Subject) []string {

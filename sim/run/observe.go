@@ -15,6 +15,9 @@ func (r *rig) observe(ctx, run context.Context) (driver.Observer, error) {
 		return distant.Observe(ctx)
 	}
 	workers := probe.WatchWorkers(run, r.log, r.name, r.instance.Setup().Processes, r.instance.Master)
+	if url := r.instance.Setup().Metrics; url != "" {
+		probe.WatchMemory(run, r.log, r.name, url)
+	}
 	usage := probe.WatchUsage(run, r.log, workers, func() (int, error) { return r.instance.Controller(), nil })
 	return &local{rig: r, workers: workers, usage: usage}, nil
 }

@@ -141,7 +141,9 @@ func (i *instance) observe(ctx context.Context) error {
 	}
 	local := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port) }
 	var err error
-	i.observer, err = agent.Observe(ctx, peer, i.options.Log, i.subject.Name, local(httpPort), local(httpsPort))
+	i.observer, err = agent.Observe(ctx, peer, i.options.Log, i.subject.Name, agent.Answering{
+		HTTP: local(httpPort), TLS: local(httpsPort), Metrics: "http://" + local(healthPort).String() + "/metrics",
+	})
 	return err
 }
 

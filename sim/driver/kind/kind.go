@@ -98,6 +98,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 		}
 	}()
 	i := &instance{subject: s, options: in, setup: setup, cluster: cluster}
+	setup.Metrics = "http://" + i.at(healthPort).String() + "/metrics"
 	if i.image, err = cluster.Image(ctx, d.image(s)); err != nil {
 		return nil, err
 	}
