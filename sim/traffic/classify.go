@@ -91,7 +91,7 @@ func classify(o outcome) (event.Cause, string) {
 // answer says: an error of a pod that should not have been asked is not that pod's fault.
 func classifyAnswer(o outcome) (event.Cause, string) {
 	aPod := o.identity.Pod != ""
-	status := fmt.Sprintf("status %d", o.status)
+	status := func() string { return fmt.Sprintf("status %d", o.status) }
 	if o.shown != nil {
 		if err := o.shown.VerifyHostname(o.wantHost); err != nil {
 			return event.WrongCert, err.Error()
@@ -99,9 +99,9 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	}
 	switch {
 	case o.anonymous && o.status >= 500:
-		return event.AnyError, status
+		return event.AnyError, status()
 	case o.anonymous && o.status >= 400:
-		return event.AnyOther, status
+		return event.AnyOther, status()
 	case o.anonymous:
 		return "", ""
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
@@ -114,16 +114,16 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	case o.failed != "":
 		return event.NginxError, o.failed
 	case o.status >= 500 && aPod:
-		return event.PodError, status
+		return event.PodError, status()
 	case o.status >= 500:
-		return event.NginxError, status
+		return event.NginxError, status()
 	case o.status == http.StatusNotFound && !aPod:
-		return event.NotFound, status
+		return event.NotFound, status()
 	case o.stream && o.status == http.StatusSwitchingProtocols && aPod:
 	case (o.status < 200 || o.status >= 300) && aPod:
-		return event.PodOther, status
+		return event.PodOther, status()
 	case o.status < 200 || o.status >= 300:
-		return event.NginxOther, status
+		return event.NginxOther, status()
 	}
 	if flaw := flaw(o); flaw != "" {
 		return event.Corrupted, flaw

@@ -127,7 +127,9 @@ func (c *client) fire() event.Request {
 		if c.recorder.lane.http.body != nil {
 			s.body = []byte("0123456789abcdef0123456789abcdef")
 		}
-		newHTTPSender(*c.recorder, c.transport).send(s)
+		recorder := *c.recorder
+		recorder.attack.Targets = []Target{s.target}
+		newHTTPSender(recorder, c.transport).send(s)
 	}
 	requests := c.log.requests(c.t)
 	return requests[len(requests)-1]

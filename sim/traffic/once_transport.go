@@ -24,6 +24,7 @@ type onceTransport struct {
 	limit   int      // of the idle connections to an address
 	repeats bool     // a request that did not get a byte of an answer over a used connection is sent again
 	hangups *hangups // nil: the system has no more epoll instances
+	texts   sync.Map // of requests without a body, by *http.Request: they are shared, and sent again and again
 
 	mu          sync.Mutex
 	idle        map[string]*idlePool // by address
@@ -69,7 +70,7 @@ func (o *onceTransport) try(ctx context.Context, r *http.Request, trace *request
 	trace.connected(c.Conn, c.served, c.served)
 
 	o.begin(ctx, c)
-	response, err = c.exchange(r, trace)
+	response, err = o.exchange(c, r, trace)
 	interrupted := o.end(c)
 	reusable := !interrupted && err == nil && c.reader.Buffered() == 0 && !response.Close
 	again = err != nil && c.served && !c.began && ctx.Err() == nil
@@ -89,6 +90,33 @@ func (o *onceTransport) try(ctx context.Context, r *http.Request, trace *request
 		body.err = err
 	}
 	return response, false, nil
+}
+
+// exchange sends the request over a connection, and reads the answer to its end.
+func (o *onceTransport) exchange(c *connection, r *http.Request, trace *requestTrace) (*http.Response, error) {
+	c.began = false
+	text, err := o.text(c, r)
+	if err != nil {
+		return nil, err
+	}
+	return c.exchange(r, text, trace)
+}
+
+// text returns what is sent for a request. It may use the connection's buffer.
+func (o *onceTransport) text(c *connection, r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		if known, ok := o.texts.Load(r); ok {
+			return known.([]byte), nil
+		}
+	}
+	c.out.Reset()
+	if err := r.Write(&c.out); err != nil {
+		return nil, err
+	}
+	if r.Body == nil {
+		o.texts.Store(r, bytes.Clone(c.out.Bytes()))
+	}
+	return c.out.Bytes(), nil
 }
 
 // begin sets the deadline of a connection for a request.
@@ -193,7 +221,7 @@ type connection struct {
 	net.Conn // the socket, or TLS over it
 	socket   *socket
 	reader   *bufio.Reader
-	out      bytes.Buffer // the last request
+	out      bytes.Buffer // the last request that had a body
 	plainHead
 	forget func() // ends the watching; nil: it is not watched
 	served bool   // an answer has been read from it
@@ -207,16 +235,11 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// exchange sends the request and reads the answer to its end. It may return both an error and
-// an answer, with as much of the body as was read.
-func (c *connection) exchange(r *http.Request, trace *requestTrace) (*http.Response, error) {
-	c.began = false
-	c.out.Reset()
-	if err := r.Write(&c.out); err != nil {
-		return nil, err
-	}
+// exchange sends the text of a request and reads the answer to its end. It may return both an error
+// and an answer, with as much of the body as was read.
+func (c *connection) exchange(r *http.Request, text []byte, trace *requestTrace) (*http.Response, error) {
 	trace.wrote()
-	_, wrote := c.Write(c.out.Bytes())
+	_, wrote := c.Write(text)
 	// Read even if writing failed: the server may have answered before that.
 	if _, err := c.reader.Peek(1); err != nil {
 		return nil, cmp.Or(wrote, err)
@@ -227,9 +250,9 @@ func (c *connection) exchange(r *http.Request, trace *requestTrace) (*http.Respo
 	if err != nil {
 		return nil, err
 	}
-	text, err := readBody(response)
+	body, err := readBody(response)
 	response.Body.Close()
-	response.Body = &received{text: text}
+	response.Body = &received{text: body}
 	response.Close = response.Close || wrote != nil
 	return response, err
 }

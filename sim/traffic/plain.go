@@ -30,28 +30,42 @@ func (c *connection) readPlain() *http.Response {
 	if err := c.head.Read(c.reader); err != nil {
 		return nil // it has read nothing; net/http's error says what is wrong
 	}
-	header := make(http.Header, len(identityHeaders))
-	for i, name := range identityHeaders {
-		value := c.head.Peek(name)
-		if len(value) == 0 {
-			continue
-		}
-		if string(value) != c.last[i] {
-			c.last[i] = string(value) // the next answers of the pod share it
-		}
-		header[name] = []string{c.last[i]}
+	if !c.isLast() {
+		c.keep()
 	}
 	length := int64(c.head.ContentLength())
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: header, ContentLength: length, Close: c.head.ConnectionClose(),
-		Body: io.NopCloser(&exactly{c.reader, length}),
+		StatusCode: http.StatusOK, Header: c.last, ContentLength: length, Close: c.head.ConnectionClose(),
+		Body: &exactly{c.reader, length},
 	}
 }
 
 // plainHead is what readPlain keeps from one answer to the next.
 type plainHead struct {
 	head fasthttp.ResponseHeader
-	last [4]string // values of identityHeaders
+	last http.Header // identityHeaders; the next answers of the same pod share it
+}
+
+// isLast reports whether the identity in head is that of the last answer.
+func (h *plainHead) isLast() bool {
+	for _, name := range identityHeaders {
+		value, last := h.head.Peek(name), h.last[name] // which are canonical names
+		if len(value) == 0 && last == nil || len(last) == 1 && string(value) == last[0] {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// keep makes the identity in head that of the last answer.
+func (h *plainHead) keep() {
+	h.last = make(http.Header, len(identityHeaders))
+	for _, name := range identityHeaders {
+		if value := h.head.Peek(name); len(value) > 0 {
+			h.last[name] = []string{string(value)}
+		}
+	}
 }
 
 // exactly reads n bytes. If there are fewer, the answer is cut off.
@@ -59,6 +73,9 @@ type exactly struct {
 	from io.Reader
 	n    int64
 }
+
+// Close implements io.Closer.
+func (e *exactly) Close() error { return nil }
 
 func (e *exactly) Read(b []byte) (int, error) {
 	if e.n == 0 {

@@ -16,54 +16,51 @@ import (
 type httpSender struct {
 	recorder
 	transport transport
-	urls      map[Target]*url.URL
+	requests  map[Target]*http.Request // without a body; they are shared, and not to be changed
 }
 
 func newHTTPSender(r recorder, t transport) *httpSender {
-	h := &httpSender{recorder: r, transport: t, urls: make(map[Target]*url.URL)}
+	h := &httpSender{recorder: r, transport: t, requests: make(map[Target]*http.Request)}
 	for _, target := range r.attack.Targets {
-		h.urls[target] = h.attack.url(r.lane.listener, target)
+		h.requests[target] = h.withoutBody(target)
 	}
 	return h
 }
 
-// request returns the request of a shot. Its context and body are missing.
-func (h *httpSender) request(s shot) *http.Request {
-	to := h.urls[s.target]
-	if to == nil {
-		to = h.attack.url(h.lane.listener, s.target)
-	}
+// withoutBody returns the request for a target. Its context and body are missing.
+func (h *httpSender) withoutBody(t Target) *http.Request {
 	header := http.Header{}
 	if h.lane.http.header != nil {
 		header = h.lane.http.header(h.attack).Clone()
 	}
 	return &http.Request{
-		Method: h.lane.http.method, URL: to, Host: s.target.Host, Header: header,
+		Method: h.lane.http.method, URL: h.attack.url(h.lane.listener, t), Host: t.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 }
 
-// addBody adds the body to a request, which may be sent more than once, and returns a function that
-// returns the checksum of what has been sent.
-func (h *httpSender) addBody(request *http.Request, text []byte) (sum func() string) {
+// request returns the request of a shot, and a function that returns the checksum of the body that
+// has been sent. The context is missing. A request with a body may be sent more than once.
+func (h *httpSender) request(s shot) (request *http.Request, sum func() string) {
+	request = h.requests[s.target]
+	if h.lane.http.grow == nil && s.body == nil {
+		return request, func() string { return emptySum }
+	}
+	own := *request
 	if h.lane.http.grow != nil {
-		body := h.lane.http.grow(h.attack, text)
-		request.Body, request.ContentLength = body, -1
-		return body.sum
+		body := h.lane.http.grow(h.attack, s.body)
+		own.Body, own.ContentLength = body, -1
+		return &own, body.sum
 	}
-	if text == nil {
-		return func() string { return emptySum }
-	}
-	request.ContentLength = int64(len(text))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-	request.Body, _ = request.GetBody()
-	return func() string { return checksum(text) }
+	own.ContentLength = int64(len(s.body))
+	own.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(s.body)), nil }
+	own.Body, _ = own.GetBody()
+	return &own, func() string { return checksum(s.body) }
 }
 
 // send sends the request of a shot, reads the answer to its last byte, and logs it.
 func (h *httpSender) send(s shot) outcome {
-	request := h.request(s)
-	sum := h.addBody(request, s.body)
+	request, sum := h.request(s)
 	return h.record(s, func(ctx context.Context) outcome {
 		var trace requestTrace
 		o := h.exchange(ctx, request, &trace)
