@@ -126,3 +126,39 @@ func TestWatchHostEnds(t *testing.T) {
 	<-done
 	r.end()
 }
+
+// Proportional memory that takes long to sample is sampled less often. What is asked for comes at once.
+func TestProportionalMemoryRests(t *testing.T) {
+	n := startNginx(t, "return 200;")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
+	r.started(w)
+	u := &Usage{log: r.Log, workers: w}
+	var last event.Usage
+	r.Tap(func(e event.Event) {
+		if e.Usage != nil {
+			last = *e.Usage
+		}
+	})
+	for _, test := range []struct {
+		what    string
+		rests   time.Duration
+		asked   bool
+		sampled bool
+	}{
+		{"a first sample", 0, false, true},
+		{"one while it rests", time.Hour, false, false},
+		{"one that is asked for", time.Hour, true, true},
+		{"one after the rest", -time.Second, false, true},
+	} {
+		if test.rests != 0 {
+			u.pssNext = time.Now().Add(test.rests)
+		}
+		if u.sample(true, test.asked); (last.NginxPSS > 0) != test.sampled || last.NginxFiles == 0 {
+			t.Errorf("%s: PSS %d, files %d", test.what, last.NginxPSS, last.NginxFiles)
+		}
+	}
+	if rest := time.Until(u.pssNext); rest <= 0 {
+		t.Errorf("after a sample it rests for %v", rest)
+	}
+}

@@ -17,8 +17,17 @@ import (
 	"windtunnel.dev/sim/step"
 )
 
-// readyPatience is how long a subject may take to serve its population.
-const readyPatience = 2 * time.Minute
+// readyPatience is how long a subject may take to serve its population: two minutes, and a second for
+// each hundred URLs.
+func (r *rig) readyPatience() time.Duration {
+	return 2*time.Minute + time.Duration(len(r.population.Targets()))*(time.Second/100)
+}
+
+// withReadyPatience returns a context that ends when the subject has had enough time.
+func (r *rig) withReadyPatience(ctx context.Context) (context.Context, context.CancelFunc) {
+	patience := r.readyPatience()
+	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("not within %v", patience.Round(time.Second)))
+}
 
 // rig is one subject in a run, with everything that acts on it and observes it.
 type rig struct {
@@ -35,7 +44,7 @@ type rig struct {
 // population is served. The probes that it starts end with run.
 func (r *rig) launch(ctx, run context.Context, population corpus.Population) error {
 	r.population = population
-	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
+	ctx, cancel := r.withReadyPatience(ctx)
 	defer cancel()
 	client, err := cluster.New(r.instance.API())
 	if err != nil {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"syscall"
 	"time"
 
@@ -47,7 +46,7 @@ func (r *rig) superviseController(ctx context.Context, restart bool, abort conte
 
 // revive starts the controller again and logs what it serves then.
 func (r *rig) revive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
+	ctx, cancel := r.withReadyPatience(ctx)
 	defer cancel()
 	began := time.Now()
 	if err := r.instance.Revive(ctx); err != nil {
