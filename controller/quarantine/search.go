@@ -183,18 +183,22 @@ func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
 
 // waiting returns the suspects that can be tested now, in order.
 func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect {
+	if len(q.cases) == 0 && len(q.keys) == 0 && len(q.wide) == 0 {
+		return nil // as after most syncs: they do not look at thousands of ingresses
+	}
 	order := make(map[suspect]int)
-	for _, key := range suspicious(keySeq(q.keysOf(cluster))) {
-		order[suspect{key: key}] = len(order)
-	}
-	for _, ingress := range cluster.Ingresses {
-		order[suspect{ingress: snapshot.NameOf(ingress)}] = len(order)
-	}
 	var all []suspect
-	for s := range order {
+	add := func(s suspect) {
 		if one := q.refusalsOf(s); one != nil && !one.rejected && one.due(now) || one == nil && q.wide[s] {
+			order[s] = len(order)
 			all = append(all, s)
 		}
+	}
+	for _, key := range suspicious(keySeq(q.keysOf(cluster))) {
+		add(suspect{key: key})
+	}
+	for _, ingress := range cluster.Ingresses {
+		add(suspect{ingress: snapshot.NameOf(ingress)})
 	}
 	slices.SortFunc(all, byAge(order, func(s suspect) int {
 		if one := q.refusalsOf(s); one != nil {
