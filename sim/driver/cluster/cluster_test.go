@@ -13,7 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -141,13 +141,6 @@ func TestControllerIsTheRuns(t *testing.T) {
 // What the room is computed from is what the pods request.
 func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	i := &instance{driver: &Driver{Options: Options{Traffic: 2}}, pool: 3, home: home{run: "abc"}}
-	sum := func(pod corev1.PodSpec, of corev1.ResourceName) resource.Quantity {
-		var total resource.Quantity
-		for _, c := range pod.Containers {
-			total.Add(c.Resources.Requests[of])
-		}
-		return total
-	}
 	pods := map[string]corev1.PodSpec{"traffic pod": i.trafficJob(2).Spec.Template.Spec}
 	for _, object := range controllerObjects(t) {
 		if d, ok := object.(*appsv1.Deployment); ok {
@@ -156,9 +149,14 @@ func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	}
 	for _, d := range i.demands() {
 		pod, known := pods[d.what]
-		cpu, memory := sum(pod, "cpu"), sum(pod, "memory")
-		if known && (cpu.Cmp(d.cpu) != 0 || memory.Cmp(d.memory) != 0) {
-			t.Errorf("%s: the pod requests %s and %s, the demand is %s and %s", d.what, cpu.String(), memory.String(), d.cpu.String(), d.memory.String())
+		if known && len(pod.Containers) != len(d.containers) {
+			t.Errorf("%s: %d containers, the demand has %d", d.what, len(pod.Containers), len(d.containers))
+			continue
+		}
+		for n, c := range pod.Containers {
+			if want := d.containers[n]; c.Name != want.name || !equality.Semantic.DeepEqual(c.Resources.Requests, want.requests) {
+				t.Errorf("%s: the container %s requests %v, the demand is %+v", d.what, c.Name, c.Resources.Requests, want)
+			}
 		}
 		delete(pods, d.what)
 	}

@@ -11,23 +11,36 @@ import (
 
 // demand is what a number of equal pods request.
 type demand struct {
-	what        string
-	pods        int64
-	cpu, memory resource.Quantity // of each
+	what       string
+	pods       int64
+	containers []claim // of each
+}
+
+// claim is what a container requests, and its limits.
+type claim struct {
+	name             string
+	requests, limits corev1.ResourceList
+}
+
+// requesting returns the claim of a container without limits.
+func requesting(name, cpu, memory string) claim {
+	return claim{name: name, requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+	}}
 }
 
 // demands are those of a subject.
 type demands []demand
 
 // amount returns how much of a resource one pod requests: pods, cpu or memory.
-func (d demand) amount(of corev1.ResourceName) resource.Quantity {
-	switch of {
-	case corev1.ResourceCPU:
-		return d.cpu
-	case corev1.ResourceMemory:
-		return d.memory
+func (d demand) amount(of corev1.ResourceName) (sum resource.Quantity) {
+	if of == corev1.ResourcePods {
+		return *resource.NewQuantity(1, resource.DecimalSI)
 	}
-	return *resource.NewQuantity(1, resource.DecimalSI)
+	for _, c := range d.containers {
+		sum.Add(c.requests[of])
+	}
+	return sum
 }
 
 // total returns the sum of a resource, and its arithmetic.

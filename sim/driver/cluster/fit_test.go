@@ -12,9 +12,9 @@ import (
 var q = resource.MustParse
 
 var subjectDemands = demands{
-	{what: "controller and observer", pods: 1, cpu: q("150m"), memory: q("192Mi")},
-	{what: "simulated pod", pods: 10, cpu: q("5m"), memory: q("16Mi")},
-	{what: "traffic pod", pods: 2, cpu: q("100m"), memory: q("128Mi")},
+	{what: "controller and observer", pods: 1, containers: []claim{requesting("controller", "100m", "128Mi"), requesting("observer", "50m", "64Mi")}},
+	{what: "simulated pod", pods: 10, containers: []claim{requesting("pool", "5m", "16Mi")}},
+	{what: "traffic pod", pods: 2, containers: []claim{requesting("traffic", "100m", "128Mi")}},
 }
 
 func quota(hard, used corev1.ResourceList) []corev1.ResourceQuota {

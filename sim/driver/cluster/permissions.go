@@ -33,9 +33,10 @@ var permissions = slices.Concat(
 	permission.To("rbac.authorization.k8s.io", "clusterrolebindings", "create", "delete", "list", "update"),
 )
 
-// helpful are the permissions that a run can do without: to check quotas and nodes beforehand.
+// helpful are the permissions that a run can do without: to check quotas, limits and nodes beforehand.
 var helpful = slices.Concat(
 	permission.To("", "resourcequotas", "list"),
+	permission.To("", "limitranges", "list"),
 	permission.To("", "nodes", "list"),
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,16 +13,33 @@ import (
 
 // demands returns what the pods of the subject request, as the manifests say.
 func (i *instance) demands() demands {
-	quantity := resource.MustParse
-	controller := demand{what: "controller and observer", pods: 1, cpu: quantity("150m"), memory: quantity("192Mi")}
-	all := demands{controller, {what: "simulated pod", pods: int64(i.pool), cpu: quantity("5m"), memory: quantity("16Mi")}}
+	controller := requesting("controller", "100m", "128Mi")
+	controller.limits = i.limits()
+	all := demands{
+		{what: "controller and observer", pods: 1, containers: []claim{controller, requesting("observer", "50m", "64Mi")}},
+		{what: "simulated pod", pods: int64(i.pool), containers: []claim{requesting(poolName, "5m", "16Mi")}},
+	}
 	if n := i.driver.Traffic; n > 0 {
-		all = append(all, demand{what: "traffic pod", pods: int64(n), cpu: quantity("100m"), memory: quantity("128Mi")})
+		all = append(all, demand{what: "traffic pod", pods: int64(n), containers: []claim{requesting(trafficName, "100m", "128Mi")}})
 	}
 	return all
 }
 
-// checkRoom returns an error if the quotas of the namespace, or the nodes, have no room for the subject.
+// limits returns those that the scenario gives the controller.
+func (i *instance) limits() corev1.ResourceList {
+	limits := corev1.ResourceList{}
+	for of, limit := range map[corev1.ResourceName]resource.Quantity{
+		corev1.ResourceCPU: i.subject.Resources.CPU.Quantity, corev1.ResourceMemory: i.subject.Resources.Memory.Quantity,
+	} {
+		if !limit.IsZero() {
+			limits[of] = limit
+		}
+	}
+	return limits
+}
+
+// checkRoom returns an error if the quotas or limits of the namespace, or the nodes, have no room for the
+// subject.
 // What the user may not look at is not checked.
 func (i *instance) checkRoom(ctx context.Context) error {
 	needs := i.demands()
@@ -34,6 +52,19 @@ func (i *instance) checkRoom(ctx context.Context) error {
 		return fmt.Errorf("list the quotas of namespace %s: %w", i.home.name(), err)
 	default:
 		problems = needs.exceedsQuotas(quotas.Items)
+	}
+	ranges, err := i.driver.client.CoreV1().LimitRanges(i.home.name()).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		i.driver.Tell("limits are not checked: the user may not list limitranges")
+	case err != nil:
+		return fmt.Errorf("list the limits of namespace %s: %w", i.home.name(), err)
+	default:
+		refused, notices := needs.exceedsRanges(ranges.Items)
+		problems = append(problems, refused...)
+		for _, notice := range notices {
+			i.driver.Tell(notice)
+		}
 	}
 	nodes, err := i.driver.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	switch {
