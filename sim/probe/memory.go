@@ -23,9 +23,9 @@ const (
 	dictionaryFree     = dictionaryPrefix + "free_bytes"
 )
 
-// WatchMemory logs, every five seconds until ctx ends, what a subject's controller says of its memory
-// at the URL of its metrics, in Prometheus's text format. While it does not answer, nothing is logged. Done is
-// closed when the watch has ended.
+// WatchMemory logs, every five seconds until ctx ends, what a subject's controller says of its memory at
+// the URL of its metrics, in Prometheus's text format. While it does not answer, nothing is logged. The
+// returned channel is closed when the watch has ended.
 func WatchMemory(ctx context.Context, log *event.Log, subject, url string) (done <-chan struct{}) {
 	w := &memoryWatch{log: log, subject: subject, url: url, trouble: trouble{log: log, subject: subject}}
 	ended := make(chan struct{})
