@@ -150,6 +150,16 @@ local function fail(status, text, err)
   ngx.print(text .. (err or ""))
 end
 
+-- Refuses a request with another method, and reports whether it did.
+local function is_refused_unless(method)
+  if ngx.var.request_method == method then
+    return false
+  end
+  ngx.status = ngx.HTTP_BAD_REQUEST
+  ngx.print("Only " .. method .. " requests are allowed!")
+  return true
+end
+
 -- Answers 201. With the version in the body, the controller can check which workers serve the data,
 -- and later send changes based on it.
 local function created(version)
@@ -186,9 +196,7 @@ local function handle_delta()
     ngx.print("Not found!")
     return
   end
-  if ngx.var.request_method ~= "POST" then
-    ngx.status = ngx.HTTP_BAD_REQUEST
-    ngx.print("Only POST requests are allowed!")
+  if is_refused_unless("POST") then
     return
   end
 
@@ -273,9 +281,7 @@ local function store_servers(servers, problems, evictions)
 end
 
 local function handle_servers()
-  if ngx.var.request_method ~= "POST" then
-    ngx.status = ngx.HTTP_BAD_REQUEST
-    ngx.print("Only POST requests are allowed!")
+  if is_refused_unless("POST") then
     return
   end
 
@@ -305,9 +311,7 @@ local function handle_servers()
 end
 
 local function handle_certs()
-  if ngx.var.request_method ~= "GET" then
-    ngx.status = ngx.HTTP_BAD_REQUEST
-    ngx.print("Only GET requests are allowed!")
+  if is_refused_unless("GET") then
     return
   end
 
@@ -341,9 +345,7 @@ end
 -- Answers with the capacity of each shared dictionary of HTTP, and what is free of it in whole
 -- pages, both in bytes.
 local function handle_dictionaries()
-  if ngx.var.request_method ~= "GET" then
-    ngx.status = ngx.HTTP_BAD_REQUEST
-    ngx.print("Only GET requests are allowed!")
+  if is_refused_unless("GET") then
     return
   end
 
