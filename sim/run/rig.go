@@ -17,15 +17,10 @@ import (
 	"windtunnel.dev/sim/step"
 )
 
-// readyPatience is how long a subject may take to serve its population: two minutes, and a second for
-// each hundred URLs.
-func (r *rig) readyPatience() time.Duration {
-	return 2*time.Minute + time.Duration(len(r.population.Targets()))*(time.Second/100)
-}
-
-// withReadyPatience returns a context that ends when the subject has had enough time.
+// withReadyPatience returns a context that ends when the subject has had enough time to serve its
+// population: two minutes, and a second for each hundred URLs.
 func (r *rig) withReadyPatience(ctx context.Context) (context.Context, context.CancelFunc) {
-	patience := r.readyPatience()
+	patience := 2*time.Minute + time.Duration(len(r.population.Targets()))*(time.Second/100)
 	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("not within %v", patience.Round(time.Second)))
 }
 
