@@ -73,7 +73,7 @@ func tested(runs []run) (finding, error) {
 var (
 	maxSize    = regexp.MustCompile(`(?m)^\s*server_names_hash_max_size (\d+);`)
 	bucketSize = regexp.MustCompile(`(?m)^\s*server_names_hash_bucket_size (\d+);`)
-	hashErrors = regexp.MustCompile(`server_names_hash`)
+	hashErrors = regexp.MustCompile(`could not build (optimal )?server_names_hash`)
 )
 
 // hashed is the finding about nginx's hash table of server names.

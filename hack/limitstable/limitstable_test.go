@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/subject"
 )
 
 func TestFit(t *testing.T) {
@@ -140,5 +141,24 @@ func TestReviewed(t *testing.T) {
 	f, err := reviewed([]run{written("10", ""), written("4999", ""), written("6000", "denied"), written("5000", "more than 5000")})
 	if err != nil || f.ends != "5,000 paths; 5,001 are refused" || !strings.Contains(f.client, "more than 5000") {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A sync that raises the size of the hash table is not one that nginx could not build.
+func TestHashed(t *testing.T) {
+	r := run{value: "1000", dir: t.TempDir()}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("nginx.conf", "http {\n  server_names_hash_max_size 4096;\n  server_names_hash_bucket_size 64;\n}\n")
+	write(subject.LogName, `{"msg":"sync","why":["server_names_hash_max_size 2048; -> server_names_hash_max_size 4096;"]}`+"\n")
+	if f, err := hashed([]run{r}); err != nil || f.said != none || !strings.Contains(f.ends, "not reached") {
+		t.Errorf("a larger table: %+v, %v", f, err)
+	}
+	write(nginxLog, "2026/11/25 19:00:05 [warn] 7#7: could not build optimal server_names_hash, you should increase either server_names_hash_max_size: 512 or server_names_hash_bucket_size: 64; ignoring server_names_hash_bucket_size\n")
+	if f, err := hashed([]run{r}); err != nil || !strings.Contains(f.said, "could not build") || f.ends != "1000" {
+		t.Errorf("a warning: %+v, %v", f, err)
 	}
 }

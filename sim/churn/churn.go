@@ -22,6 +22,7 @@ type Change struct {
 	Add     []string      `json:"add,omitempty"`    // joining pods, without their namespace
 	Remove  []string      `json:"remove,omitempty"` // leaving pods, without their namespace
 	Host    string        `json:"host,omitempty"`   // the new host
+	Paths   int           `json:"paths,omitempty"`  // further paths of the new host, see corpus.Ingress.Further
 	Touch   Touched       `json:"touch,omitempty"`  // the object to write again, without a relevant change
 }
 
@@ -48,6 +49,7 @@ type Options struct {
 	For   time.Duration
 	Start time.Duration // on the timeline
 	Pods  int           // that each change of a scale-out adds; 0 means 1
+	Paths int           // further ones of each new host
 }
 
 // The random streams of a seed. Each use has its own stream, so that, for example, the times of the

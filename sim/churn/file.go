@@ -165,6 +165,10 @@ func (s Stream) follows(c Change) error {
 		return fmt.Errorf("change %d without a service", c.ID)
 	case slices.Contains(c.Add, "") || slices.Contains(c.Remove, ""):
 		return fmt.Errorf("change %d has a pod without a name", c.ID)
+	case c.Paths < 0:
+		return fmt.Errorf("change %d has %d paths; make it 0 or more", c.ID, c.Paths)
+	case c.Paths > 0 && c.Host == "":
+		return fmt.Errorf("change %d has paths, but no host", c.ID)
 	case c.Touch != "" && c.Touch != Slice && c.Touch != Labels && c.Touch != Ingress:
 		return fmt.Errorf("change %d touches %q; there are %s, %s and %s", c.ID, c.Touch, Slice, Labels, Ingress)
 	}

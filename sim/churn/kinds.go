@@ -35,7 +35,9 @@ func NewHosts(p corpus.Population, o Options) Stream {
 	if len(unrouted) > 0 {
 		p.Services = unrouted
 	}
-	return each(p, o, chance, func(c *Change, _ corpus.Service) { c.Host = fmt.Sprintf("new-%d.%s.example", c.ID, p.Namespace) })
+	return each(p, o, chance, func(c *Change, _ corpus.Service) {
+		c.Host, c.Paths = fmt.Sprintf("new-%d.%s.example", c.ID, p.Namespace), o.Paths
+	})
 }
 
 // Touch writes objects again without a relevant change: slices with their endpoints in another

@@ -40,8 +40,7 @@ type Population struct {
 	Services  []Service `json:"services"`
 	Ingresses []Ingress `json:"ingresses"`
 	TLS       bool      `json:"tls,omitempty"`
-	Class     string    `json:"class,omitempty"`   // of the ingresses; "" means IngressClass
-	Further   int       `json:"further,omitempty"` // of each ingress, also of new ones; see Ingress.Further
+	Class     string    `json:"class,omitempty"` // of the ingresses; "" means IngressClass
 
 	Cluster *Cluster `json:"-"` // of an imported population; nil: it was generated or recorded
 }
@@ -108,7 +107,7 @@ const (
 // Generate returns the population of a shape. Ingress i routes its host to service i, modulo the
 // number of services. One ingress in four has a second path, to a random service.
 func Generate(shape Shape) Population {
-	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class, Further: shape.Paths}
+	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))
 	port := shape.Port
 	if port == 0 {

@@ -19,7 +19,7 @@ const (
 	MostIngresses = 150_000
 	// MostPaths limits the further paths of an ingress, to more than the API server accepts.
 	MostPaths = 100_000
-	// MostAllPaths limits the further paths of a population.
+	// MostAllPaths limits the further paths of a population, and of the new hosts of a churn.
 	MostAllPaths = 1_000_000
 	// MostChanges limits the changes of a churn, at about 1 KB each.
 	MostChanges = 1_000_000

@@ -132,7 +132,7 @@ type Population struct {
 	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
-	// Further paths of each ingress, also of new hosts: /path-1, /path-2 … No request asks for them.
+	// Further paths of each ingress: /path-1, /path-2 … No request asks for them.
 	Paths int `yaml:"paths,omitempty" jsonschema:"default=0,minimum=0"`
 
 	Line int `yaml:"-"` // of cluster in the file, from 1; 0 without one
@@ -204,6 +204,8 @@ type Step struct {
 	For time.Duration `yaml:"for,omitempty"`
 	// How many pods each change of a scale-out adds.
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
+	// Further paths of each host of a new-hosts: /path-1, /path-2 … No request asks for them.
+	Paths int `yaml:"paths,omitempty" jsonschema:"default=0,minimum=0"`
 	// How long a pod that has left its service keeps serving, as with a preStop hook. With 0s it refuses connections at once.
 	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
 	// Creates or updates the manifests with this name, in the order of the file.

@@ -80,7 +80,7 @@ func (c *checker) churn(step Step, path []any) {
 		for _, given := range []struct {
 			key string
 			set bool
-		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}, {"pods", step.Pods != 0}} {
+		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}, {"pods", step.Pods != 0}, {"paths", step.Paths != 0}} {
 			if given.set {
 				c.addProblem(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
 			}
@@ -108,6 +108,7 @@ func (c *checker) churn(step Step, path []any) {
 		c.addProblem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
 	c.pods(step, append(path, "pods"))
+	c.paths(step, append(path, "paths"))
 	if step.Drain != nil {
 		if !step.drains() {
 			c.addProblem("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
@@ -131,6 +132,19 @@ func (c *checker) pods(step Step, path []any) {
 		c.addProblem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
 	case float64(step.Rate)*step.For.Seconds()*float64(step.Pods) > MostPods:
 		c.addProblem(fmt.Sprintf("%d pods with each change: %v for %v", step.Pods, step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
+	}
+}
+
+// paths checks how many further paths each new host has.
+func (c *checker) paths(step Step, path []any) {
+	switch {
+	case step.Paths == 0:
+	case step.Churn != NewHosts:
+		c.addProblem("paths: belongs to "+NewHosts, "remove it", path...)
+	case step.Paths < 0 || step.Paths > MostPaths:
+		c.addProblem(fmt.Sprintf("%d paths", step.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), path...)
+	case float64(step.Rate)*step.For.Seconds()*float64(step.Paths) > MostAllPaths:
+		c.addProblem(fmt.Sprintf("%d paths of each new host: %v for %v", step.Paths, step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
 	}
 }
 

@@ -35,7 +35,7 @@ func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bo
 
 // churnTasks returns a task for each change of a churn.
 func churnTasks(s scenario.Step, in setting, next int) ([]Task, int) {
-	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At, Pods: s.Pods})
+	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At, Pods: s.Pods, Paths: s.Paths})
 	return tasksOf(s, stream.Changes, next)
 }
 
@@ -75,7 +75,7 @@ func (c *Cluster) churn(ctx context.Context, id int, kind string, change churn.C
 	}
 	switch {
 	case change.Host != "":
-		return c.newHost(ctx, event.Change{ID: id, Step: kind}, change.Host, service)
+		return c.newHost(ctx, event.Change{ID: id, Step: kind}, change, service)
 	case change.Touch != "":
 		return c.touch(ctx, event.Change{ID: id, Step: kind}, change.Touch, service)
 	}
