@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -160,5 +161,27 @@ func TestHashed(t *testing.T) {
 	write(nginxLog, "2026/11/25 19:00:05 [warn] 7#7: could not build optimal server_names_hash, you should increase either server_names_hash_max_size: 512 or server_names_hash_bucket_size: 64; ignoring server_names_hash_bucket_size\n")
 	if f, err := hashed([]run{r}); err != nil || !strings.Contains(f.said, "could not build") || f.ends != "1000" {
 		t.Errorf("a warning: %+v, %v", f, err)
+	}
+}
+
+// A run whose writes the webhook denies is void, and shows the limit all the same.
+func TestOnlyDenied(t *testing.T) {
+	denial := `writing Ingress demo/a: admission webhook "validate.nginx.ingress.kubernetes.io" denied the request: more than 5000 rules or paths`
+	for name, test := range map[string]struct {
+		errors, invalid []string
+		want            bool
+	}{
+		"denied":           {[]string{denial, ""}, []string{"the API refused 1 change"}, true},
+		"another error":    {[]string{denial, "writing Ingress demo/a: quota"}, []string{"the API refused 2 changes"}, false},
+		"void in addition": {[]string{denial}, []string{"the API refused 1 change", "no worker was seen"}, false},
+		"no error":         {nil, []string{"no worker was seen"}, false},
+	} {
+		r := run{result: measure.Subject{Invalid: test.invalid}}
+		for _, text := range test.errors {
+			r.events = append(r.events, event.Event{Written: &event.Written{Error: text}})
+		}
+		if got := r.onlyDenied(); got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
 	}
 }

@@ -28,7 +28,8 @@ const intro = `# Where limits end
 
 ` + "`hack/studies limits`" + ` writes this page. Each limit was reached in runs of real nginx, with settings smaller
 than the default where the default is far away. *Computed* ends lie on the line through the measured ones.
-A limit ends at the largest size that had no symptom. Void runs are left out. [environment.txt](environment.txt) describes the
+A limit ends at the largest size that had no symptom. Void runs are left out, but for those that
+are void because the webhook denied what they write. [environment.txt](environment.txt) describes the
 machine.
 
 `

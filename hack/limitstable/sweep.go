@@ -33,8 +33,8 @@ type run struct {
 // errUnfinished is the error of a sweep without a finished run that is not void.
 var errUnfinished = errors.New("no run is finished")
 
-// readSweep reads the finished runs of a sweep, in the order of its values. Void runs say nothing about a
-// limit, so they are left out.
+// readSweep reads the finished runs of a sweep, in the order of its values. It leaves out void runs, which
+// say nothing about a limit, unless the only reason is that the webhook denied their writes.
 func readSweep(dir string) ([]run, error) {
 	text, err := os.ReadFile(filepath.Join(dir, rundir.Result))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,12 +52,12 @@ func readSweep(dir string) ([]run, error) {
 	}
 	var runs []run
 	for _, r := range doc.Runs {
-		if r.Outcome == judge.Void {
-			continue
-		}
 		one, err := readRun(filepath.Join(dir, r.Dir))
 		if err != nil {
 			return nil, err
+		}
+		if r.Outcome == judge.Void && !one.onlyDenied() {
+			continue
 		}
 		one.value, one.outcome = r.Combination.ValueOf(doc.Design.Factors[0]), string(r.Outcome)
 		runs = append(runs, one)
@@ -105,6 +105,24 @@ func readRun(dir string) (run, error) {
 	r.result = result.Subjects[0]
 	r.dir = filepath.Join(dir, r.result.Name)
 	return r, nil
+}
+
+// denial matches the error of a write that a validating webhook denied, as kube-apiserver words it.
+var denial = regexp.MustCompile(`^writing .*: admission webhook "[^"]+" denied the request: `)
+
+// onlyDenied reports whether the run is void for no other reason than writes that the webhook denied.
+func (r run) onlyDenied() bool {
+	refused := 0
+	for _, e := range r.events {
+		if e.Written == nil || e.Written.Error == "" {
+			continue
+		}
+		if !denial.MatchString(e.Written.Error) {
+			return false
+		}
+		refused++
+	}
+	return refused > 0 && len(r.result.Invalid) == 1
 }
 
 // The log of nginx, as runs keep it.
