@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"syscall"
 
+	"windtunnel.dev/internal/signal"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/probe"
@@ -22,6 +24,7 @@ type observer struct {
 	workers *probe.Workers
 	usage   *probe.Usage
 	memory  <-chan struct{} // closed when it is no longer watched; nil: it is not watched
+	stopped map[int]bool    // processes that a signal has stopped
 
 	endRound context.CancelFunc // nil: there is no round
 	converge *probe.Convergence
@@ -55,6 +58,7 @@ type pendingState struct {
 func (o *observer) handle(mux *http.ServeMux, guard func(http.HandlerFunc) http.HandlerFunc) {
 	mux.HandleFunc("POST /observe/begin", guard(order(o.begin)))
 	mux.HandleFunc("GET /observe/state", guard(func(w http.ResponseWriter, _ *http.Request) { answer(w, o.state(), nil) }))
+	mux.HandleFunc("POST /observe/signal", guard(order(o.signal)))
 	mux.HandleFunc("POST /observe/sample", guard(order(o.sample)))
 	mux.HandleFunc("POST /observe/round", guard(order(o.beginRound)))
 	mux.HandleFunc("POST /observe/watch", guard(order(o.watch)))
@@ -188,5 +192,8 @@ func (o *observer) end() {
 		if o.memory != nil {
 			<-o.memory
 		}
+	}
+	for pid := range o.stopped {
+		_ = signal.Send(pid, syscall.SIGCONT) // it may have ended
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"windtunnel.dev/internal/signal"
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
 )
 
@@ -45,8 +46,9 @@ func (p *patient) Master() (int, error) {
 	}
 	return p.master, nil
 }
-func (p *patient) Controller() int { return p.controller }
-func (p *patient) StatusPort() int { return p.port }
+func (p *patient) Controller() int                        { return p.controller }
+func (p *patient) StatusPort() int                        { return p.port }
+func (p *patient) Signal(pid int, s syscall.Signal) error { return signal.Send(pid, s) }
 func (p *patient) DelayReadiness(by time.Duration) (pods int) {
 	p.late = by
 	return 5
@@ -218,15 +220,6 @@ func TestNoWorkers(t *testing.T) {
 		f, _ := Find(name)
 		if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func(int) {}); err == nil || !strings.Contains(err.Error(), "no workers") {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// An unknown PID must not be taken for a process group, such as ours.
-func TestNoSignalToProcessGroups(t *testing.T) {
-	for _, pid := range []int{0, -os.Getpid()} {
-		if err := signal(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {
-			t.Errorf("%d: %v", pid, err)
 		}
 	}
 }

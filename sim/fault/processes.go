@@ -2,7 +2,6 @@ package fault
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"syscall"
 	"time"
@@ -16,19 +15,19 @@ var ofProcesses = []Fault{
 			if len(workers) == 0 {
 				return nil, errNoWorkers
 			}
-			return alreadyOver(1), signal(slices.Min(workers), syscall.SIGKILL)
+			return alreadyOver(1), v.Signal(slices.Min(workers), syscall.SIGKILL)
 		}},
 	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers", Needs: Respawn,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
-			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
+			killed, err := signalAll(v, syscall.SIGKILL)
 			return alreadyOver(len(killed)), err
 		}},
 	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as on a starved CPU, and continue after this time.", Strikes: "workers", Lasts: true,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
-			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
+			stopped, err := signalAll(v, syscall.SIGSTOP)
 			resume := func() int {
 				for _, pid := range stopped {
-					signal(pid, syscall.SIGCONT) // fails only if the worker has ended
+					v.Signal(pid, syscall.SIGCONT) // fails only if the worker has ended
 				}
 				return len(stopped)
 			}
@@ -40,7 +39,7 @@ var ofProcesses = []Fault{
 		}},
 	{Name: "controller-kill", Doc: "The controller and nginx are killed (SIGKILL), as when their container ends; the controller is started again at once.", Strikes: "controllers", Kills: true,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
-			return alreadyOver(1), signal(v.Controller(), syscall.SIGKILL)
+			return alreadyOver(1), v.Signal(v.Controller(), syscall.SIGKILL)
 		}},
 	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true, Needs: Configuration,
 		strike: testConfig},
@@ -52,7 +51,7 @@ var ofProcesses = []Fault{
 			if err != nil {
 				return nil, err
 			}
-			return alreadyOver(1), signal(pid, syscall.SIGKILL)
+			return alreadyOver(1), v.Signal(pid, syscall.SIGKILL)
 		}},
 }
 
@@ -60,9 +59,9 @@ var errNoWorkers = errors.New("nginx has no workers")
 
 // signalAll signals all workers and returns those that it reached, also if it returns an error.
 // Workers that have just ended are no error, unless all have.
-func signalAll(workers []int, s syscall.Signal) (reached []int, err error) {
-	for _, pid := range workers {
-		switch err := signal(pid, s); {
+func signalAll(v Victim, s syscall.Signal) (reached []int, err error) {
+	for _, pid := range v.Workers() {
+		switch err := v.Signal(pid, s); {
 		case err == nil:
 			reached = append(reached, pid)
 		case !errors.Is(err, syscall.ESRCH):
@@ -73,14 +72,4 @@ func signalAll(workers []int, s syscall.Signal) (reached []int, err error) {
 		return nil, errNoWorkers
 	}
 	return reached, nil
-}
-
-func signal(pid int, s syscall.Signal) error {
-	if pid <= 0 { // kill(2) would signal a process group: with 0, our own
-		return fmt.Errorf("sending %v: the process is not there", s)
-	}
-	if err := syscall.Kill(pid, s); err != nil {
-		return fmt.Errorf("sending %v to process %d: %w", s, pid, err)
-	}
-	return nil
 }

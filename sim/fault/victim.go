@@ -2,10 +2,10 @@ package fault
 
 import (
 	"errors"
+	"syscall"
 	"time"
 
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
-	"windtunnel.dev/sim/probe"
 )
 
 // Victim is a subject as faults see it.
@@ -29,6 +29,9 @@ type Access interface {
 	Master() (int, error)
 	// Controller returns the PID of the controller.
 	Controller() int
+	// Signal sends a signal to a process whose PID the victim has returned; 0 checks whether it exists.
+	// The error is ESRCH if it does not, and ErrNotHere if the driver cannot send signals.
+	Signal(pid int, s syscall.Signal) error
 	// StatusPort returns the port of nginx's internal server, to which the controller POSTs, in
 	// nginx's network; 0: it is not known.
 	StatusPort() int
@@ -58,6 +61,9 @@ func (Unable) Master() (int, error) { return 0, errors.New("there is no nginx") 
 // Controller returns 0.
 func (Unable) Controller() int { return 0 }
 
+// Signal returns ErrNotHere.
+func (Unable) Signal(int, syscall.Signal) error { return ErrNotHere }
+
 // StatusPort returns 0.
 func (Unable) StatusPort() int { return 0 }
 
@@ -73,7 +79,13 @@ func (Unable) Trouble(string, string) {}
 // Running reports whether the victim's controller and nginx are running.
 func Running(v Victim) bool {
 	master, err := v.Master()
-	return err == nil && isAlive(master) && isAlive(v.Controller())
+	return err == nil && isAlive(v, master) && isAlive(v, v.Controller())
 }
 
-func isAlive(pid int) bool { return pid > 0 && probe.Exists(pid) }
+func isAlive(v Victim, pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	err := v.Signal(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

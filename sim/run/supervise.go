@@ -76,8 +76,8 @@ func (r *rig) awaitEnd(ctx context.Context) {
 		if r.instance.Healthy(ctx) == nil {
 			failures = 0
 		} else if failures++; failures == livenessThreshold {
-			if pid := r.instance.Controller(); pid > 0 { // 0, a controller not found, would be our own process group
-				syscall.Kill(pid, syscall.SIGTERM) // it may have ended by now
+			if pid := r.instance.Controller(); pid > 0 {
+				_ = r.instance.Signal(pid, syscall.SIGTERM) // it may have ended by now
 			}
 		}
 	}

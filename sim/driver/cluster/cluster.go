@@ -17,6 +17,7 @@ import (
 
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -99,9 +100,17 @@ func (*Driver) UnsupportedSubject(s subject.Subject) string {
 	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s), driver.UnsupportedWebhook(s))
 }
 
-// UnsupportedFault returns why no fault can be made.
-func (*Driver) UnsupportedFault(string) string {
-	return "the cluster is used by others, and the processes are on other machines: use --driver kind"
+// UnsupportedFault returns why a cluster that others use does not have what a fault needs. Signals to
+// the controller and nginx come from the observer in their pod.
+func (*Driver) UnsupportedFault(name string) string {
+	f, _ := fault.Find(name)
+	return unsupportedFaults[f.Needs]
+}
+
+// unsupportedFaults has what faults need and such a cluster does not have.
+var unsupportedFaults = map[fault.Need]string{
+	fault.APIServer:     "others use the API server: use --driver local or container",
+	fault.Configuration: "the files and the network of nginx's container are out of reach: use --driver local, container or kind",
 }
 
 // image returns the image of a subject's controller, and whether it is the bundled one's.
@@ -128,7 +137,7 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 	}
 	i := &instance{
 		driver: d, subject: s, options: in, home: home{client: d.client, run: strings.ToLower(rand.Text()[:8])},
-		pool: cmp.Or(d.Pool, in.Pods+spare), died: make(chan struct{}), token: rand.Text(),
+		pool: cmp.Or(d.Pool, in.Pods+spare), token: rand.Text(),
 	}
 	if i.setup, err = driver.SetupOf(s); err != nil {
 		return nil, err

@@ -19,20 +19,26 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// container is the controller's, in its pod.
+// container is one of the controller's, in its pod.
 type container struct {
 	pod, node string
 	address   netip.Addr
 	id        string
 	tail      subject.Tail
+	died      chan struct{}
+	err       error // how it ended; set before died is closed
 }
 
-// awaitController waits for the controller's container.
+// awaitController waits for the controller's first container, or for the next one.
 func (i *instance) awaitController(ctx context.Context) error {
+	last := i.current.Load()
 	return poll(ctx, func() (bool, error) {
 		pod, status, err := i.findController(ctx)
 		if err != nil || pod == nil {
 			return false, err
+		}
+		if last != nil && (status == nil || status.State.Running == nil || status.ContainerID == last.id) {
+			return false, nil // the kubelet restarts it
 		}
 		if status == nil || status.State.Running == nil {
 			return false, i.failed(ctx, *pod, status)
@@ -41,8 +47,7 @@ func (i *instance) awaitController(ctx context.Context) error {
 		if err != nil {
 			return false, nil //nolint:nilerr // it has none yet
 		}
-		c := &i.controller
-		c.pod, c.node, c.address, c.id = pod.Name, pod.Spec.NodeName, address, status.ContainerID
+		i.current.Store(&container{pod: pod.Name, node: pod.Spec.NodeName, address: address, id: status.ContainerID, died: make(chan struct{})})
 		return true, nil
 	})
 }
@@ -87,31 +92,33 @@ func (i *instance) failed(ctx context.Context, pod corev1.Pod, status *corev1.Co
 	return errors.Join(fmt.Errorf("the controller ended: %s", last.Last()), os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
 }
 
-// follow follows the controller's log and container until the instance stops.
+// follow follows the log of the controller's container, and the container, until the instance stops.
 func (i *instance) follow(context.Context) error {
 	file, err := subject.OpenLog(i.options.Dir, i.options.Log, i.subject.Name)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	i.watching = cancel
+	if i.watching == nil {
+		i.alive, i.watching = context.WithCancel(context.Background())
+	}
+	c := i.current.Load()
 	i.watched.Go(func() {
 		defer file.Close()
-		i.followLog(ctx, io.MultiWriter(file, &i.controller.tail))
+		i.followLog(i.alive, c, io.MultiWriter(file, &c.tail))
 	})
-	i.watched.Go(func() { i.watchController(ctx) })
+	i.watched.Go(func() { i.watchContainer(i.alive, c) })
 	return nil
 }
 
-// followLog copies the controller's log. Syncs get the times of our clock.
-func (i *instance) followLog(ctx context.Context, keep io.Writer) {
-	stream, err := i.driver.client.CoreV1().Pods(i.home.name()).GetLogs(i.controller.pod, &corev1.PodLogOptions{Container: incluster.Container, Follow: true}).Stream(ctx)
+// followLog copies the log of a container. Syncs get the times of our clock.
+func (i *instance) followLog(ctx context.Context, c *container, keep io.Writer) {
+	stream, err := i.driver.client.CoreV1().Pods(i.home.name()).GetLogs(c.pod, &corev1.PodLogOptions{Container: incluster.Container, Follow: true}).Stream(ctx)
 	if err != nil {
 		fmt.Fprintln(keep, "its log cannot be read:", err)
 		return
 	}
 	defer stream.Close()
-	peer := i.peer(i.controller.pod, i.controller.node)
+	peer := i.peer(c.pod, c.node)
 	if peer.MeasureClock(ctx) != nil {
 		peer = nil // the observer has not started yet: the first syncs are outside of the rounds
 	}
@@ -121,7 +128,7 @@ func (i *instance) followLog(ctx context.Context, keep io.Writer) {
 			return sync, at
 		}
 		if peer == nil {
-			if peer = i.peer(i.controller.pod, i.controller.node); peer.MeasureClock(ctx) != nil {
+			if peer = i.peer(c.pod, c.node); peer.MeasureClock(ctx) != nil {
 				peer = nil
 				return sync, time.Time{} // when the line arrived
 			}
@@ -130,18 +137,18 @@ func (i *instance) followLog(ctx context.Context, keep io.Writer) {
 	})
 }
 
-// watchController closes died when the container no longer runs.
-func (i *instance) watchController(ctx context.Context) {
+// watchContainer closes died when the container no longer runs.
+func (i *instance) watchContainer(ctx context.Context, c *container) {
 	err := poll(ctx, func() (bool, error) {
-		pod, err := i.driver.client.CoreV1().Pods(i.home.name()).Get(ctx, i.controller.pod, metav1.GetOptions{})
+		pod, err := i.driver.client.CoreV1().Pods(i.home.name()).Get(ctx, c.pod, metav1.GetOptions{})
 		if gone(err) == nil && err != nil {
 			return false, errors.New("its pod was deleted")
 		}
 		if err != nil {
 			return false, nil //nolint:nilerr // the API server may be away for a moment
 		}
-		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == incluster.Container })
-		if at >= 0 && pod.Status.ContainerStatuses[at].ContainerID == i.controller.id && pod.Status.ContainerStatuses[at].State.Running != nil {
+		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == incluster.Container })
+		if at >= 0 && pod.Status.ContainerStatuses[at].ContainerID == c.id && pod.Status.ContainerStatuses[at].State.Running != nil {
 			return false, nil
 		}
 		if why := whyNotRunning(*pod); why != "" {
@@ -152,6 +159,6 @@ func (i *instance) watchController(ctx context.Context) {
 	if ctx.Err() != nil {
 		err = errors.New("the run has stopped it")
 	}
-	i.err = fmt.Errorf("the controller of subject %s ended: %w: %s", i.subject.Name, err, i.controller.tail.Last())
-	close(i.died)
+	c.err = fmt.Errorf("the controller of subject %s ended: %w: %s", i.subject.Name, err, c.tail.Last())
+	close(c.died)
 }

@@ -39,7 +39,7 @@ func (i *instance) forward(context.Context) error {
 		ports = append(ports, incluster.StreamBase+n)
 	}
 	target := i.driver.client.CoreV1().RESTClient().Post().Resource("pods").
-		Namespace(i.home.name()).Name(i.controller.pod).SubResource("portforward").URL()
+		Namespace(i.home.name()).Name(i.current.Load().pod).SubResource("portforward").URL()
 	transport, upgrader, err := spdy.RoundTripperFor(i.driver.API)
 	if err != nil {
 		return err

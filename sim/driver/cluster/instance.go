@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,15 +37,14 @@ type instance struct {
 	pool    int
 	pods    backend.Fleet // nil: not yet
 
-	controller container // that runs now, or ran last
-	forwards   []*forward
-	observer   *agent.Observation // nil: it does not observe yet
-	traffic    *agent.Traffic     // nil: there are no traffic pods
+	current  atomic.Pointer[container] // the controller's; nil before the first
+	forwards []*forward
+	observer *agent.Observation // nil: it does not observe yet
+	traffic  *agent.Traffic     // nil: there are no traffic pods
 
-	watching context.CancelFunc // of the controller's container and log; nil: it was not launched
+	alive    context.Context    // until watching is called
+	watching context.CancelFunc // of the controller's containers and logs; nil: it was not launched
 	watched  sync.WaitGroup
-	died     chan struct{}
-	err      error // how the controller ended; set before died is closed
 
 	stop    sync.Once
 	stopped error
@@ -57,8 +58,25 @@ var (
 func (i *instance) API() *rest.Config     { return i.driver.API }
 func (i *instance) Setup() *adapter.Setup { return i.setup }
 func (i *instance) Pods() backend.Fleet   { return i.pods }
-func (i *instance) Died() <-chan struct{} { return i.died }
-func (i *instance) Err() error            { return i.err }
+func (i *instance) Died() <-chan struct{} { return i.current.Load().died }
+func (i *instance) Err() error            { return i.current.Load().err }
+
+// Controller returns the PID of the controller, in its pod.
+func (i *instance) Controller() int {
+	controller, _ := i.observer.Processes()
+	return controller
+}
+
+// Master returns the PID of nginx's master, in the controller's pod.
+func (i *instance) Master() (int, error) {
+	if _, master := i.observer.Processes(); master > 0 {
+		return master, nil
+	}
+	return 0, errors.New("there is no nginx")
+}
+
+// Signal sends a signal to a process of the controller's pod.
+func (i *instance) Signal(pid int, s syscall.Signal) error { return i.observer.Signal(pid, s) }
 
 // Address returns an address of this machine, from which connections are forwarded to nginx.
 func (i *instance) Address() netip.AddrPort { return i.forwarded(0) }
@@ -84,7 +102,7 @@ func (i *instance) forwarded(n int) netip.AddrPort {
 
 // Inside returns the addresses of nginx in the pod network.
 func (i *instance) Inside() (http, tls netip.AddrPort, streams []netip.AddrPort) {
-	at := func(port int) netip.AddrPort { return netip.AddrPortFrom(i.controller.address, uint16(port)) }
+	at := func(port int) netip.AddrPort { return netip.AddrPortFrom(i.current.Load().address, uint16(port)) }
 	for n := range i.options.Streams {
 		streams = append(streams, at(incluster.StreamBase+n))
 	}
@@ -119,7 +137,16 @@ func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured
 
 // Launch installs the controller, waits for its health endpoint, and starts what sends its requests.
 func (i *instance) Launch(ctx context.Context) error {
-	steps := []func(context.Context) error{i.install, i.awaitController, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic}
+	return i.start(ctx, i.install, i.awaitController, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic)
+}
+
+// Revive waits until the kubelet has restarted the controller, in the same pod.
+func (i *instance) Revive(ctx context.Context) error {
+	return i.start(ctx, i.awaitController, i.follow, i.awaitHealthy)
+}
+
+// start takes the steps of a start.
+func (i *instance) start(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
@@ -128,14 +155,10 @@ func (i *instance) Launch(ctx context.Context) error {
 	return nil
 }
 
-// Revive returns an error: no fault that this driver can make ends a controller.
-func (i *instance) Revive(context.Context) error {
-	return errors.New("the driver cluster does not wait for controllers that ended")
-}
-
 // observe begins to observe the processes.
 func (i *instance) observe(ctx context.Context) error {
-	peer := i.peer(i.controller.pod, i.controller.node)
+	c := i.current.Load()
+	peer := i.peer(c.pod, c.node)
 	if err := poll(ctx, func() (bool, error) { return peer.MeasureClock(ctx) == nil, i.ended() }); err != nil {
 		return fmt.Errorf("wait for the observer: %w", err)
 	}
@@ -153,9 +176,10 @@ func (i *instance) awaitHealthy(ctx context.Context) error {
 
 // ended returns how the controller has ended, nil if it runs.
 func (i *instance) ended() error {
+	c := i.current.Load()
 	select {
-	case <-i.died:
-		return i.err
+	case <-c.died:
+		return c.err
 	default:
 		return nil
 	}
@@ -165,7 +189,7 @@ func (i *instance) ended() error {
 func (i *instance) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	client, url, err := i.proxy(i.controller.pod, healthPort)
+	client, url, err := i.proxy(i.current.Load().pod, healthPort)
 	if err != nil {
 		return err
 	}

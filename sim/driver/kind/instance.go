@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/internal/signal"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
@@ -51,6 +53,9 @@ func (i *instance) Died() <-chan struct{} { return i.current.Load().died }
 func (i *instance) Err() error            { return i.current.Load().err }
 func (i *instance) Master() (int, error)  { return i.current.Load().master(i.setup.Processes) }
 func (i *instance) StatusPort() int       { return statusPort }
+
+// Signal implements fault.Access. The processes of the node are also processes of this machine.
+func (i *instance) Signal(pid int, s syscall.Signal) error { return signal.Send(pid, s) }
 
 func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
 func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }

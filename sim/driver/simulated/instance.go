@@ -11,10 +11,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/guard"
+	"windtunnel.dev/internal/signal"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
@@ -91,6 +93,10 @@ func (i *Instance) Err() error            { return i.process.Load().err }
 
 // StatusPort returns the port to which the controller sends its POSTs.
 func (i *Instance) StatusPort() int { return i.ports.Status }
+
+// Signal sends a signal to a process of the subject. Those of a container are also processes of this
+// machine.
+func (i *Instance) Signal(pid int, s syscall.Signal) error { return signal.Send(pid, s) }
 
 func (i *Instance) Address() netip.AddrPort { return at(i.ports.HTTP) }
 func (i *Instance) TLS() netip.AddrPort     { return at(i.ports.HTTPS) }
