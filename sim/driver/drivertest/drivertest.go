@@ -5,11 +5,9 @@ package drivertest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +27,7 @@ func Run(t *testing.T, d driver.Driver) {
 	t.Run("life", func(t *testing.T) { checkLifecycle(t, d) })
 	t.Run("two at once", func(t *testing.T) { twoAtOnce(t, d) })
 	t.Run("a subject that cannot start", func(t *testing.T) { cannotStart(t, d) })
+	t.Run("a killed controller", func(t *testing.T) { killed(t, d) })
 	t.Run("faults of the API server", func(t *testing.T) { ofAPI(t, d) })
 	t.Run("faults of nginx's files and network", func(t *testing.T) { ofNginx(t, d) })
 	t.Run("stop before launch", func(t *testing.T) {
@@ -98,13 +97,13 @@ func checkLifecycle(t *testing.T, d driver.Driver) {
 	}
 	controller := instance.Controller()
 	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
-		if !alive(pid) {
+		if !alive(instance, pid) {
 			t.Errorf("%s should be process %d, which does not exist", what, pid)
 		}
 	}
 	stop(t, instance)
 	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
-		if alive(pid) {
+		if alive(instance, pid) {
 			t.Errorf("%s, process %d, still runs after the stop", what, pid)
 		}
 	}
@@ -146,19 +145,12 @@ func twoAtOnce(t *testing.T, d driver.Driver) {
 	if one.Address() == other.Address() {
 		t.Errorf("both subjects serve at %v", one.Address())
 	}
-	a, err := one.Master()
+	master, err := other.Master()
 	if err != nil {
 		t.Fatal(err)
-	}
-	b, err := other.Master()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a == b {
-		t.Errorf("both subjects have nginx master %d", a)
 	}
 	stop(t, one)
-	if !alive(b) {
+	if !alive(other, master) {
 		t.Error("stopping one subject has ended the nginx of the other")
 	}
 	stop(t, other)
@@ -175,7 +167,39 @@ func cannotStart(t *testing.T, d driver.Driver) {
 	stop(t, instance)
 }
 
-func alive(pid int) bool {
-	_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(pid)))
-	return err == nil
+// killed checks that a controller that was killed ends, and serves again after Revive.
+func killed(t *testing.T, d driver.Driver) {
+	instance := prepare(t, d, 0, nil)
+	launch(t, instance)
+	before, died := instance.Controller(), instance.Died()
+	if err := instance.Signal(before, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	select {
+	case <-died:
+	case <-ctx.Done():
+		t.Fatal("Died is open after the controller was killed")
+	}
+	if instance.Err() == nil {
+		t.Error("a killed controller has no error")
+	}
+	if err := instance.Revive(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := instance.Healthy(ctx); err != nil {
+		t.Error("after Revive: ", err)
+	}
+	if again := instance.Controller(); again == before || !alive(instance, again) {
+		t.Errorf("the controller is process %d after Revive, and was %d", again, before)
+	}
+	select {
+	case <-instance.Died():
+		t.Error("Died is closed after Revive")
+	default:
+	}
+	stop(t, instance)
 }
+
+func alive(instance driver.Instance, pid int) bool { return instance.Signal(pid, 0) == nil }

@@ -50,6 +50,11 @@ func ofNginx(t *testing.T, d driver.Driver) {
 	if os.Geteuid() != 0 {
 		t.Skip("filling disks and refusing connections needs root")
 	}
+	if limited, ok := d.(driver.FaultLimiter); ok {
+		if why := limited.UnsupportedFault("config-tests"); why != "" {
+			t.Skip(why)
+		}
+	}
 	v := &victim{Instance: prepare(t, d, 0, nil)}
 	launch(t, v)
 	master, err := v.Master()
