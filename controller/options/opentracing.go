@@ -15,8 +15,10 @@ func (o Options) unreadTracers(defaults Config) []Problem {
 		return nil
 	}
 	for _, key := range table {
-		text := key.show(&o.Config)
-		if key.ofOpenTracing() && text != key.show(&defaults) {
+		if !key.ofOpenTracing() {
+			continue
+		}
+		if text := key.show(&o.Config); text != key.show(&defaults) {
 			problems = append(problems, Problem{
 				Key: key.Name, Value: text,
 				Reason: "no module of nginx reads it, because ingress-nginx removed OpenTracing in 1.10; use enable-opentelemetry, or load a module with main-snippet and http-snippet",

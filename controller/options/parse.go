@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"windtunnel.dev/internal/suggest"
@@ -174,7 +175,16 @@ const (
 
 // show formats the key's value as a user would write it.
 func (k Key) show(config *Config) string {
-	switch value := reflect.ValueOf(config).Elem().Field(k.field).Interface().(type) {
+	field := reflect.ValueOf(config).Elem().Field(k.field)
+	switch field.Kind() { // most keys; each sync shows them, and Interface allocates
+	case reflect.String:
+		return field.String()
+	case reflect.Bool:
+		return strconv.FormatBool(field.Bool())
+	case reflect.Int:
+		return strconv.FormatInt(field.Int(), 10)
+	}
+	switch value := field.Interface().(type) {
 	case map[string]int:
 		return k.Default
 	case []string:
