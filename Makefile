@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-pods bench-watch predict studies history cluster-traffic
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-compare bench-pods bench-watch predict studies history cluster-traffic
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -83,6 +83,10 @@ setup: ## install nginx and its Lua modules if they are missing
 
 bench: setup ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-compare: ## run the benchmarks that the commit BASE and this one share, in turns, results in docs/results/bench.txt
+	@mkdir -p docs/results
+	hack/bench-compare $(BASE) | tee docs/results/bench.txt
 
 bench-kubeapi: ## benchmark the simulated API server, results in docs/results/kubeapi-bench.txt
 	@mkdir -p docs/results
