@@ -3,7 +3,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -81,7 +80,7 @@ func PastInit(top int) int {
 
 // Command returns the command line of a process, nil if it has ended.
 func Command(pid int) []string {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	line, err := readProc(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 {
 		return nil
 	}

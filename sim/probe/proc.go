@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ const clockTick = 10 * time.Millisecond
 // out some while others end, so a missing child has ended only if looking at the child itself says
 // so.
 func children(pid int) ([]int, error) {
-	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	list, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +38,34 @@ func children(pid int) ([]int, error) {
 		pids = append(pids, child)
 	}
 	return pids, nil
+}
+
+// readProc reads a file of /proc, with half of the system calls of os.ReadFile, which asks for the size,
+// reads up to the end and tries to wait for the file: workers are sampled a hundred times a second.
+func readProc(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	for err == unix.EINTR {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 0, 4096)
+	for {
+		text = slices.Grow(text, 4096)
+		n, err := unix.Read(fd, text[len(text):cap(text)])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return nil, &os.PathError{Op: "read", Path: path, Err: err}
+		}
+		text = text[:len(text)+n]
+		if n < 2048 { // the kernel leaves out at most the entry that does not fit
+			return text, nil
+		}
+	}
 }
 
 // title returns the command line of a process as one text, which a process can replace by a title;
