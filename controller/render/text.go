@@ -18,8 +18,13 @@ func empty(value any) bool {
 
 // quote returns value as one quoted parameter.
 func quote(value any) string {
-	if text, ok := value.(*string); ok && text != nil {
-		return strconv.Quote(*text)
+	switch value := value.(type) {
+	case string:
+		return strconv.Quote(value)
+	case *string:
+		if value != nil {
+			return strconv.Quote(*value)
+		}
 	}
 	return strconv.Quote(fmt.Sprint(value))
 }
