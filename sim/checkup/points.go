@@ -186,8 +186,8 @@ func (c *checkup) faults(ctx context.Context) (string, error) {
 }
 
 func (c *checkup) restarts(ctx context.Context) (string, error) {
-	if err := syscall.Kill(c.instance.Controller(), syscall.SIGKILL); err != nil {
-		return "", fmt.Errorf("kill the controller, process %d: %w", c.instance.Controller(), err)
+	if err := c.instance.Signal(c.instance.Controller(), syscall.SIGKILL); err != nil {
+		return "", fmt.Errorf("kill the controller: %w", err)
 	}
 	select {
 	case <-c.instance.Died():

@@ -11,12 +11,14 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/signal"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
@@ -140,6 +142,8 @@ func (a *actor) Stop(context.Context) error {
 	a.pods.Stop()
 	return a.api.Close(context.Background())
 }
+
+func (a *actor) Signal(pid int, s syscall.Signal) error { return signal.Send(pid, s) }
 
 func (a *actor) Controller() int {
 	a.mu.Lock()
