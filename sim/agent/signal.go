@@ -35,24 +35,21 @@ func (o *observer) signal(_ context.Context, order signalOrder) (signalled, erro
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.stopped[order.PID] || order.PID == s.Controller || order.PID == s.Master || slices.Contains(s.Workers, order.PID)
-	err := signal.Send(order.PID, 0)
-	switch {
-	case errors.Is(err, syscall.ESRCH):
-		return signalled{Gone: true}, nil
-	case !known:
+	if !known && !errors.Is(signal.Send(order.PID, 0), syscall.ESRCH) {
 		return signalled{}, fmt.Errorf("process %d is neither the controller nor nginx's", order.PID)
-	case err == nil && order.Signal != 0:
-		err = signal.Send(order.PID, order.Signal)
 	}
-	if err != nil {
-		return signalled{Gone: errors.Is(err, syscall.ESRCH)}, err
-	}
-	if order.Signal == syscall.SIGSTOP {
+	err := signal.Send(order.PID, order.Signal)
+	switch {
+	case errors.Is(err, syscall.ESRCH): // also one that has ended since it was seen
+		return signalled{Gone: true}, nil
+	case err != nil:
+		return signalled{}, err
+	case order.Signal == syscall.SIGSTOP:
 		if o.stopped == nil {
 			o.stopped = map[int]bool{}
 		}
 		o.stopped[order.PID] = true
-	} else if order.Signal != 0 {
+	case order.Signal == syscall.SIGCONT:
 		delete(o.stopped, order.PID)
 	}
 	return signalled{}, nil
