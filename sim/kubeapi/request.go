@@ -31,17 +31,11 @@ type request struct {
 // resolve finds the resource that the path names. It refuses unknown ones as kube-apiserver does:
 // with text for an unknown group and for an unknown resource of a custom group, else with a Status.
 func (s *Server) resolve(r *request) error {
-	p, ok := resource.ParsePath(r.URL.Path)
-	if !s.knowsGroup(r.URL.Path) {
-		return errUnknownPath
-	}
-	if group := groupOf(r.URL.Path); s.state.Served().IsCustom(group) && s.state.Served().Find(p.GroupVersion, p.Resource) == nil {
-		return errUnknownPath
-	}
-	if !ok || !s.state.Served().Knows(p.GroupVersion) {
-		return errUnknownResource(p)
-	}
+	p, _ := resource.ParsePath(r.URL.Path)
 	r.Resource = s.state.Served().Find(p.GroupVersion, p.Resource)
+	if r.Resource == nil && !s.hasBuiltInGroup(r.URL.Path) {
+		return errUnknownPath
+	}
 	if r.Resource == nil || (p.Namespace != "" && r.Resource.ClusterScoped) {
 		return errUnknownResource(p)
 	}
@@ -63,22 +57,18 @@ func (s *Server) resolve(r *request) error {
 	return nil
 }
 
-// knowsGroup reports whether the group of a path is served, in any version.
-func (s *Server) knowsGroup(urlPath string) bool {
-	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
-	if len(parts) >= 2 && parts[0] == "api" {
-		return true
+// hasBuiltInGroup reports whether a path names a group that has a resource, in any version, that
+// does not come from a definition.
+func (s *Server) hasBuiltInGroup(urlPath string) bool {
+	root, rest, below := strings.Cut(strings.Trim(urlPath, "/"), "/")
+	group, _, named := strings.Cut(rest, "/")
+	switch {
+	case root == "api":
+		return below
+	case root == "apis" && named && group != "":
+		return s.state.Served().HasBuiltIn(group)
 	}
-	return groupOf(urlPath) != "" && s.state.Served().KnowsGroup(groupOf(urlPath))
-}
-
-// groupOf returns the group of a path below /apis/<group>/, or an empty string for other paths.
-func groupOf(urlPath string) string {
-	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
-	if len(parts) >= 3 && parts[0] == "apis" {
-		return parts[1]
-	}
-	return ""
+	return false
 }
 
 func errUnknownResource(p resource.Path) error {

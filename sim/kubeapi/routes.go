@@ -125,9 +125,9 @@ func ambiguous(u *url.URL) bool {
 	if !strings.HasPrefix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
 		return true
 	}
-	elements := strings.Split(strings.TrimSuffix(u.Path[1:], "/"), "/")
-	for _, e := range elements {
-		if e == "." || e == ".." || (e == "" && len(elements) > 1) {
+	path := strings.TrimSuffix(u.Path[1:], "/")
+	for e := range strings.SplitSeq(path, "/") {
+		if e == "." || e == ".." || (e == "" && path != "") {
 			return true
 		}
 	}

@@ -174,8 +174,8 @@ func (st *stream) encode(events []store.Event) error {
 }
 
 func (st *stream) send(kind watch.EventType, o *store.Object, keep bool) error {
-	if plain, ok := st.r.representation.(codec.Protobuf); ok && keep && kind == watch.Modified {
-		st.append(plain.SharedFrame(o))
+	if plain, ok := st.r.representation.(codec.Protobuf); ok && kind == watch.Modified && o.Frame != nil {
+		st.append(o.Frame)
 	} else if ok {
 		st.frame(func(buf []byte) []byte { return plain.AppendFrame(buf, kind, o) })
 	} else {

@@ -133,11 +133,11 @@ func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) er
 	}
 	switch mediaType {
 	case codec.ProtobufType:
-		envelope, err := codec.OpenEnvelope(body)
+		_, message, err := codec.OpenEnvelope(body)
 		if err != nil {
 			return err
 		}
-		return badOptions(opts.Unmarshal(envelope.Raw))
+		return badOptions(opts.Unmarshal(message))
 	case "application/json", "application/yaml":
 		return badOptions(yaml.Unmarshal(body, opts))
 	}

@@ -28,6 +28,9 @@ func (r *request) createOptions() (cluster.WriteOptions, error) {
 }
 
 func (r *request) updateOptions() (cluster.WriteOptions, error) {
+	if len(r.query) == 0 {
+		return cluster.WriteOptions{Manager: r.manager("")}, nil
+	}
 	var opts metav1.UpdateOptions
 	if err := decodeOptions(r.query, &opts); err != nil {
 		return cluster.WriteOptions{}, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,31 +72,59 @@ func decodeText(res *resource.Resource, body []byte, serializer *kjson.Serialize
 
 // DecodeProtobuf decodes body, a Kubernetes protobuf envelope, as an object of res.
 func DecodeProtobuf(res *resource.Resource, body []byte) (runtime.Object, error) {
-	envelope, err := OpenEnvelope(body)
+	t, message, err := OpenEnvelope(body)
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckKind(res, envelope.APIVersion, envelope.Kind); err != nil {
+	if err := CheckKind(res, t.APIVersion, t.Kind); err != nil {
 		return nil, err
 	}
-	obj := res.Empty()
-	if err := obj.(object.Message).Unmarshal(envelope.Raw); err != nil {
+	obj, err := res.Unmarshal(message)
+	if err != nil {
 		return nil, errors.NewBadRequest(fmt.Sprintf("the body is not a protobuf %s: %v", res.Kind, err))
 	}
 	return obj, nil
 }
 
-// OpenEnvelope decodes the envelope around a protobuf object.
-func OpenEnvelope(body []byte) (*runtime.Unknown, error) {
-	message, ok := bytes.CutPrefix(body, []byte(protobufMagic))
+// OpenEnvelope decodes the envelope around a protobuf object. The object's message shares the bytes
+// of body.
+func OpenEnvelope(body []byte) (t runtime.TypeMeta, message []byte, err error) {
+	unknown, ok := bytes.CutPrefix(body, []byte(object.ProtobufMagic))
 	if !ok {
-		return nil, errors.NewBadRequest("the body is not Kubernetes protobuf: its first four bytes must be 6b 38 73 00")
+		return t, nil, errors.NewBadRequest("the body is not Kubernetes protobuf: its first four bytes must be 6b 38 73 00")
 	}
-	envelope := &runtime.Unknown{}
-	if err := envelope.Unmarshal(message); err != nil {
-		return nil, errors.NewBadRequest(fmt.Sprintf("the body's protobuf envelope: %v", err))
+	if message, err = openUnknown(unknown, &t); err != nil {
+		return t, nil, errors.NewBadRequest(fmt.Sprintf("the body's protobuf envelope: %v", err))
 	}
-	return envelope, nil
+	return t, message, nil
+}
+
+// openUnknown decodes a runtime.Unknown (typeMeta=1, raw=2, contentEncoding=3, contentType=4),
+// whose own Unmarshal copies the message.
+func openUnknown(unknown []byte, t *runtime.TypeMeta) (message []byte, err error) {
+	for len(unknown) > 0 {
+		number, kind, tag := protowire.ConsumeTag(unknown)
+		if tag < 0 {
+			return nil, protowire.ParseError(tag)
+		}
+		size := protowire.ConsumeFieldValue(number, kind, unknown[tag:])
+		if size < 0 {
+			return nil, protowire.ParseError(size)
+		}
+		if number <= 4 && kind != protowire.BytesType {
+			return nil, fmt.Errorf("field %d has the wire type %d instead of %d", number, kind, protowire.BytesType)
+		}
+		switch content, _ := protowire.ConsumeBytes(unknown[tag : tag+size]); number {
+		case 1:
+			if err := t.Unmarshal(content); err != nil {
+				return nil, err
+			}
+		case 2:
+			message = content
+		}
+		unknown = unknown[tag+size:]
+	}
+	return message, nil
 }
 
 // MaxBody is the size of the largest request body that is accepted, as in kube-apiserver.

@@ -61,15 +61,13 @@ func OverwriteVersion(raw []byte, rv string) bool {
 	return len(old) == len(rv) && copy(old, rv) > 0
 }
 
-// Without returns raw without all fields with this number.
-func Without(raw []byte, field protowire.Number) []byte {
-	var rest []byte
+// Count returns the number of fields with this number.
+func Count(raw []byte, field protowire.Number) (n int) {
 	for {
-		before, _, after := Cut(raw, field)
-		rest = append(rest, before...)
-		if len(after) == 0 {
-			return rest
+		_, content, after := Cut(raw, field)
+		if content == nil {
+			return n
 		}
-		raw = after
+		n, raw = n+1, after
 	}
 }

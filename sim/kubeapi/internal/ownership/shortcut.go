@@ -119,7 +119,7 @@ func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool
 		switch name := a.Type().Field(i).Name; name {
 		case "TypeMeta", "ObjectMeta", res.LargeField.Name:
 		default:
-			if !equality.Semantic.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			if !equality.Semantic.DeepEqual(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
 				return false
 			}
 		}

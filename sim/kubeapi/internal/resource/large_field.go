@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
 // LargeField is the field that makes the objects of a kind large. No rule of such a kind reads it
@@ -27,4 +29,33 @@ func (res *Resource) CopyOf(obj runtime.Object) runtime.Object {
 	copied := light.Interface().(runtime.Object).DeepCopyObject()
 	reflect.ValueOf(copied).Elem().FieldByName(res.LargeField.Name).Set(from.FieldByName(res.LargeField.Name))
 	return copied
+}
+
+// UnmarshalWithoutLargeField is Unmarshal without the large field.
+func (res *Resource) UnmarshalWithoutLargeField(message []byte) (runtime.Object, error) {
+	if res.LargeField.Field == 0 {
+		return res.Unmarshal(message)
+	}
+	obj := res.Empty()
+	for {
+		before, _, after := object.Cut(message, res.LargeField.Field)
+		if err := obj.(object.Message).Unmarshal(before); err != nil { // adds to what is there
+			return nil, err
+		}
+		if len(after) == 0 {
+			return obj, nil
+		}
+		message = after
+	}
+}
+
+// reserveLargeField makes room for the elements of the large field, which Unmarshal appends one by
+// one.
+func (res *Resource) reserveLargeField(obj runtime.Object, message []byte) {
+	if res.LargeField.Field == 0 {
+		return
+	}
+	if n := object.Count(message, res.LargeField.Field); n > 0 {
+		reflect.ValueOf(obj).Elem().FieldByName(res.LargeField.Name).Grow(n)
+	}
 }

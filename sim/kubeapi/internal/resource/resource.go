@@ -166,6 +166,13 @@ func (res *Resource) Empty() runtime.Object {
 	return obj
 }
 
+// Unmarshal decodes the kind's own protobuf message as a new object.
+func (res *Resource) Unmarshal(message []byte) (runtime.Object, error) {
+	obj := res.Empty()
+	res.reserveLargeField(obj, message)
+	return obj, obj.(object.Message).Unmarshal(message)
+}
+
 // Complete sets the defaults of the fields that the client left out; old is nil on create.
 func (res *Resource) Complete(obj, old runtime.Object) {
 	if res.Defaults != nil {

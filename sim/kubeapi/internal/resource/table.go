@@ -20,17 +20,9 @@ func (t Table) Find(gv schema.GroupVersion, name string) *Resource {
 	return nil
 }
 
-func (t Table) Knows(gv schema.GroupVersion) bool {
-	return slices.ContainsFunc(t, func(res *Resource) bool { return res.GroupVersion() == gv })
-}
-
-func (t Table) KnowsGroup(group string) bool {
-	return slices.ContainsFunc(t, func(res *Resource) bool { return res.Group == group })
-}
-
-// IsCustom reports whether all resources of a group come from definitions.
-func (t Table) IsCustom(group string) bool {
-	return t.KnowsGroup(group) && !slices.ContainsFunc(t, func(res *Resource) bool { return res.Group == group && res.Custom == nil })
+// HasBuiltIn reports whether a group has a resource that does not come from a definition.
+func (t Table) HasBuiltIn(group string) bool {
+	return slices.ContainsFunc(t, func(res *Resource) bool { return res.Group == group && res.Custom == nil })
 }
 
 // Groups returns the names of the groups, in the order of their first rows.

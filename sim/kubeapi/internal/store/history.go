@@ -70,7 +70,6 @@ func (h *history) append(e Event) (cold uint64) {
 	if h.len() > hotEvents {
 		last := h.at(h.next - 1 - hotEvents)
 		last.Object.JSON.Store(nil)
-		last.Object.Frame.Store(nil)
 		cold = last.Version
 	}
 	for h.len() > min(h.limit, h.maxEvents) || (h.bytes > h.maxBytes && h.len() > 1) {

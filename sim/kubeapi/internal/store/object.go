@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"windtunnel.dev/sim/kubeapi/internal/object"
 	"windtunnel.dev/sim/kubeapi/internal/resource"
@@ -27,15 +28,15 @@ type Object struct {
 	Labels          labelIndex
 	Fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	Raw             []byte     // the kind's own protobuf message
+	Frame           []byte     // the MODIFIED event as protobuf, which ends with Raw; nil for custom objects
 	JSON            atomic.Pointer[[]byte]
-	Frame           atomic.Pointer[[]byte] // the MODIFIED event as protobuf; nil until a codec has encoded it
 }
 
 // Encode encodes obj as a stored object at version rv. It sets the resourceVersion of obj.
 func Encode(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error) {
 	m := object.Accessor(obj)
 	m.SetResourceVersion(object.ShownVersion(rv))
-	raw, err := obj.(object.Message).Marshal()
+	frame, raw, err := marshal(res, obj)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s as protobuf: %w", res.Kind, m.GetName(), err)
 	}
@@ -50,6 +51,7 @@ func Encode(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, err
 		Deleting:  m.GetDeletionTimestamp() != nil,
 		Labels:    indexLabels(m.GetLabels()),
 		Raw:       raw,
+		Frame:     frame,
 	}
 	if res.Fields != nil {
 		o.Fields = res.Fields(obj)
@@ -57,10 +59,37 @@ func Encode(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, err
 	return o, nil
 }
 
+// sizedMessage is a built-in kind as protobuf.
+type sizedMessage interface {
+	Size() int
+	MarshalToSizedBuffer(b []byte) (int, error)
+}
+
+// marshal encodes obj as its own message and, in the same bytes, as its MODIFIED event, so that
+// neither watchers nor answers need a copy.
+func marshal(res *resource.Resource, obj runtime.Object) (frame, raw []byte, err error) {
+	message, ok := obj.(sizedMessage)
+	if !ok {
+		raw, err = obj.(object.Message).Marshal()
+		return nil, raw, err
+	}
+	t, size := res.TypeMeta(""), message.Size()
+	envelope := object.EnvelopeSize(t, size)
+	frame = make([]byte, object.EventSize(watch.Modified, envelope))
+	object.AppendEnvelope(object.AppendEvent(frame[:0], watch.Modified, envelope), t, size)
+	raw = frame[len(frame)-size:]
+	_, err = message.MarshalToSizedBuffer(raw)
+	return frame, raw, err
+}
+
 // Decode returns the object as a new value that the caller may change.
 func (o *Object) Decode() (runtime.Object, error) {
-	obj := o.Resource.Empty()
-	if err := obj.(object.Message).Unmarshal(o.Raw); err != nil {
+	obj, err := o.Resource.Unmarshal(o.Raw)
+	return o.decoded(obj, err)
+}
+
+func (o *Object) decoded(obj runtime.Object, err error) (runtime.Object, error) {
+	if err != nil {
 		return nil, fmt.Errorf("decoding stored %s %s: %w", o.Resource.Kind, o.Key, err)
 	}
 	if o.Resource.Decoded != nil {
@@ -101,10 +130,7 @@ func (o *Object) selected(path []string) string {
 
 // DecodeWithoutLargeField is Decode without the large field.
 func (o *Object) DecodeWithoutLargeField() (runtime.Object, error) {
-	if o.Resource.LargeField.Field == 0 {
-		return o.Decode()
-	}
-	return (&Object{Resource: o.Resource, Key: o.Key, Raw: object.Without(o.Raw, o.Resource.LargeField.Field)}).Decode()
+	return o.decoded(o.Resource.UnmarshalWithoutLargeField(o.Raw))
 }
 
 // HasFinalizers reports whether the object has any finalizer.
@@ -116,8 +142,14 @@ func (o *Object) HasFinalizers() bool {
 
 // clone returns a copy with bytes that may be changed.
 func (o *Object) clone() *Object {
+	raw, frame := o.Raw, bytes.Clone(o.Frame)
+	if frame == nil {
+		raw = bytes.Clone(raw)
+	} else {
+		raw = frame[len(frame)-len(raw):]
+	}
 	return &Object{Resource: o.Resource, Key: o.Key, Namespace: o.Namespace, Name: o.Name, UID: o.UID, Version: o.Version,
-		Deleting: o.Deleting, Labels: o.Labels, Fields: o.Fields, Raw: bytes.Clone(o.Raw)}
+		Deleting: o.Deleting, Labels: o.Labels, Fields: o.Fields, Raw: raw, Frame: frame}
 }
 
 // SameBytes reports whether o and p are equal, including their versions.
