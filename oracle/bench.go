@@ -18,28 +18,44 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-const (
-	writers = 16 // connections, each with its own slice
-	turns   = 3
-)
+const turns = 3
 
-// bench measures updates of EndpointSlices of ten endpoints with one connected informer. The
-// servers take turns, so that other load on the machine affects all of them. The others are
-// compared with the last server.
+// workload is a kind of writes.
+type workload struct {
+	name        string
+	connections int // each writes as fast as the server answers
+	objects     int // written by a call of a writer
+	writer      func(b benchmark, client *kubernetes.Clientset, conn net.Conn, number int) (writer, error)
+}
+
+// writer makes its n-th write, and waits for the answers.
+type writer func(n int64) error
+
+var workloads = []workload{
+	{"update slices", 16, 1, benchmark.updater},
+	{"create applications", 32, load.PostObjects, benchmark.creator},
+}
+
+// bench measures writes with one connected informer of EndpointSlices. The servers take turns, so
+// that other load on the machine affects all of them. The others are compared with the last server.
 func bench(ctx context.Context, out io.Writer, servers []*server, turn time.Duration) error {
+	kubeapi.DedicateProcess() // spares the writers and the informer garbage collections
 	results := results{}
 	for i := range turns {
-		for _, mediaType := range []string{load.JSON, load.Protobuf} {
-			for _, s := range servers {
-				b := benchmark{s, mediaType, fmt.Sprintf("bench-%d-%s", i, mediaType[strings.LastIndexAny(mediaType, "/.")+1:])}
-				m, err := b.run(ctx, turn)
-				if err != nil {
-					return fmt.Errorf("%s: %w", s.name, err)
+		for w, workload := range workloads {
+			for _, mediaType := range []string{load.JSON, load.Protobuf} {
+				for _, s := range servers {
+					b := benchmark{s, workload, mediaType, fmt.Sprintf("bench-%d-%d-%s", i, w, mediaType[strings.LastIndexAny(mediaType, "/.")+1:])}
+					m, err := b.run(ctx, turn)
+					if err != nil {
+						return fmt.Errorf("%s: %w", s.name, err)
+					}
+					results.add(resultsOf{workload.name, mediaType, s.name}, m)
 				}
-				results.add(s.name, mediaType, m)
 			}
 		}
 	}
@@ -49,19 +65,20 @@ func bench(ctx context.Context, out io.Writer, servers []*server, turn time.Dura
 // benchmark is one turn of one server. All requests and responses use one media type.
 type benchmark struct {
 	*server
+	workload
 	mediaType, namespace string
 }
 
 // measurement is the result of a turn.
 type measurement struct {
-	updates, events int64 // updates that the server accepted, events that the informer received
-	took, cpu       time.Duration
+	writes, events int64 // objects that the server wrote, events that the informer received
+	took, cpu      time.Duration
 }
 
 func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b.namespace += "-" + strings.ToLower(b.name[strings.LastIndex(b.name, " ")+1:]) // the HTTP and HTTPS servers share their objects
+	b.namespace += "-" + strings.ToLower(b.server.name[strings.LastIndex(b.server.name, " ")+1:]) // the HTTP and HTTPS servers share their objects
 	if err := newSession(b.server, b.namespace, nil).makeNamespace(ctx); err != nil {
 		return m, err
 	}
@@ -69,11 +86,11 @@ func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, 
 	if err != nil {
 		return m, err
 	}
-	putters, err := b.putters(ctx, client)
+	writers, err := b.writers(ctx, client)
 	if err != nil {
 		return m, err
 	}
-	var events, updates atomic.Int64
+	var events, writes atomic.Int64
 	if err := b.inform(ctx, client, &events); err != nil {
 		return m, err
 	}
@@ -82,10 +99,10 @@ func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, 
 		return m, err
 	}
 	begin := time.Now()
-	if err := putAll(putters, begin.Add(turn), &updates); err != nil {
+	if err := writeAll(writers, begin.Add(turn), &writes); err != nil {
 		return m, fmt.Errorf("writing: %w", err)
 	}
-	m = measurement{updates: updates.Load(), events: events.Load(), took: time.Since(begin)}
+	m = measurement{writes: writes.Load() * int64(b.objects), events: events.Load(), took: time.Since(begin)}
 	after, err := b.cpu()
 	m.cpu = after - before
 	return m, err
@@ -97,33 +114,54 @@ func (b benchmark) kubernetes() (*kubernetes.Clientset, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// putters creates the slices, and opens a connection for the updates of each.
-func (b benchmark) putters(ctx context.Context, client *kubernetes.Clientset) ([]*load.Putter, error) {
-	var all []*load.Putter
-	for i := range writers {
-		slice := load.Slice(b.namespace, fmt.Sprintf("slice-%d", i), 10)
-		if _, err := client.DiscoveryV1().EndpointSlices(b.namespace).Create(ctx, slice, metav1.CreateOptions{}); err != nil {
-			return nil, err
-		}
+// writers opens a connection for each writer.
+func (b benchmark) writers(ctx context.Context, client *kubernetes.Clientset) ([]writer, error) {
+	var all []writer
+	for i := range b.connections {
 		conn, err := b.dial()
 		if err != nil {
 			return nil, err
 		}
 		context.AfterFunc(ctx, func() { conn.Close() })
-		putter, err := load.NewPutter(conn, slice, b.mediaType, b.token)
+		w, err := b.writer(b, client, conn, i)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, putter)
+		all = append(all, w)
 	}
 	return all, nil
+}
+
+// updater creates a slice and returns the writer that updates it.
+func (b benchmark) updater(client *kubernetes.Clientset, conn net.Conn, number int) (writer, error) {
+	slice := load.Slice(b.namespace, fmt.Sprintf("slice-%d", number), 10)
+	if _, err := client.DiscoveryV1().EndpointSlices(b.namespace).Create(context.Background(), slice, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	putter, err := load.NewPutter(conn, slice, b.mediaType, b.token)
+	if err != nil {
+		return nil, err
+	}
+	return putter.Put, nil
+}
+
+// creator returns a writer that creates applications.
+func (b benchmark) creator(_ *kubernetes.Clientset, conn net.Conn, number int) (writer, error) {
+	poster, err := load.NewPoster(conn, b.namespace, fmt.Sprintf("app-%d", number), b.mediaType, b.token)
+	if err != nil {
+		return nil, err
+	}
+	return poster.Post, nil
 }
 
 // inform starts an informer that counts events, and waits until it has synced.
 func (b benchmark) inform(ctx context.Context, client *kubernetes.Clientset, events *atomic.Int64) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(b.namespace))
 	informer := factory.Discovery().V1().EndpointSlices().Informer()
-	informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { events.Add(1) }})
+	informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { events.Add(1) },
+		UpdateFunc: func(any, any) { events.Add(1) },
+	})
 	factory.Start(ctx.Done())
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return fmt.Errorf("the informer did not sync")
@@ -131,19 +169,19 @@ func (b benchmark) inform(ctx context.Context, client *kubernetes.Clientset, eve
 	return nil
 }
 
-// putAll lets all putters send updates until the time is over. Each sends the next update after the
-// response to the last.
-func putAll(putters []*load.Putter, until time.Time, updates *atomic.Int64) error {
-	failed := make(chan error, len(putters))
+// writeAll lets all writers write until the time is over. Each makes its next write after the
+// answers to the last.
+func writeAll(writers []writer, until time.Time, writes *atomic.Int64) error {
+	failed := make(chan error, len(writers))
 	var writing sync.WaitGroup
-	for _, p := range putters {
+	for _, write := range writers {
 		writing.Go(func() {
 			for n := int64(1); time.Now().Before(until); n++ {
-				if err := p.Put(n); err != nil {
+				if err := write(n); err != nil {
 					failed <- err
 					return
 				}
-				updates.Add(1)
+				writes.Add(1)
 			}
 		})
 	}

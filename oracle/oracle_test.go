@@ -203,9 +203,11 @@ func FuzzParseStory(f *testing.F) {
 func TestBenchTable(t *testing.T) {
 	r, servers := results{}, []*server{{name: "ours"}, {name: "real"}}
 	for range 2 {
-		for _, mediaType := range []string{load.JSON, load.Protobuf} {
-			r.add("ours", mediaType, measurement{updates: 3000, events: 2000, took: time.Second, cpu: 300 * time.Millisecond})
-			r.add("real", mediaType, measurement{updates: 100, events: 100, took: time.Second, cpu: time.Second})
+		for _, workload := range workloads {
+			for _, mediaType := range []string{load.JSON, load.Protobuf} {
+				r.add(resultsOf{workload.name, mediaType, "ours"}, measurement{writes: 3000, events: 2000, took: time.Second, cpu: 300 * time.Millisecond})
+				r.add(resultsOf{workload.name, mediaType, "real"}, measurement{writes: 100, events: 100, took: time.Second, cpu: time.Second})
+			}
 		}
 	}
 	var table strings.Builder
@@ -213,7 +215,7 @@ func TestBenchTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
-	if got := strings.Join(strings.Fields(lines[3]), " "); len(lines) != 7 || got != "application/json ours 3000 2000 100 30.0" {
+	if got := strings.Join(strings.Fields(lines[4]), " "); len(lines) != 12 || got != "update slices 16 application/json ours 3000 2000 100 30.0" {
 		t.Errorf("%q in\n%s", got, table.String())
 	}
 }

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,7 +24,7 @@ type request struct {
 	representation codec.Representation
 	warnings       *warningHeader
 	deleteOptions  *metav1.DeleteOptions // options of a deletion; nil until they are read
-	body           []byte                // nil until it is read
+	body           *bytes.Buffer         // nil until it is read
 	server         *Server
 	code           int // of the answer; 0 until it is known, and for answers with 200
 }

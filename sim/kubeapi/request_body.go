@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,19 +64,46 @@ func readAs(w http.ResponseWriter, r *request, res *resource.Resource) (runtime.
 	return obj, nil
 }
 
-// readBody returns the whole body. It may be called more than once.
+// readBody returns the whole body, which is valid until releaseBody. It may be called more than once.
 func (r *request) readBody() ([]byte, error) {
 	if r.body != nil {
-		return r.body, nil
+		return r.body.Bytes(), nil
 	}
 	size := min(max(r.ContentLength, 0), codec.MaxBody)
-	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // large enough for ReadFrom to find the end without growing the buffer
+	buf := bodies.Get().(*bytes.Buffer)
+	buf.Grow(int(size) + bytes.MinRead) // large enough for ReadFrom to find the end without growing the buffer
 	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return nil, fmt.Errorf("reading the request's body: %w", err)
 	}
-	r.body = buf.Bytes()
-	return r.body, nil
+	r.body = buf
+	return buf.Bytes(), nil
 }
+
+// bodies holds empty buffers for bodies. Decoded objects share no bytes with the body that they come
+// from.
+var bodies = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// maxPooledBody limits the memory that buffers without a request hold.
+const maxPooledBody = 64 << 10
+
+// releaseBody gives the body's buffer to later requests.
+func (r *request) releaseBody() {
+	if r.body == nil || r.body.Cap() > maxPooledBody {
+		return
+	}
+	if overwriteBodies {
+		all := r.body.Bytes()
+		for i := range all {
+			all[i] = 0xff
+		}
+	}
+	r.body.Reset()
+	bodies.Put(r.body)
+	r.body = nil
+}
+
+// overwriteBodies lets tests find objects that share bytes with a body.
+var overwriteBodies bool
 
 // discard drops the warnings about a body that is read again.
 type discard struct{ http.ResponseWriter }

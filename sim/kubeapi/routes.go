@@ -52,6 +52,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.reportError(req, err)
 		r.code = fail(w, r, err)
 	}
+	r.releaseBody()
 	s.metrics.count(r, cmp.Or(r.code, http.StatusOK), time.Since(started))
 }
 

@@ -25,32 +25,83 @@ const (
 )
 
 const (
-	mark   = "node-0000000000" // each request has its own number in place of the digits
-	digits = 10
+	mark   = "node-" + zeros // each update has its own number in place of the digits
+	zeros  = "0000000000"
+	digits = len(zeros)
 )
+
+// connection sends requests one after the other.
+type connection struct {
+	conn    net.Conn
+	answers *bufio.Reader
+}
+
+func newConnection(conn net.Conn) connection {
+	return connection{conn, bufio.NewReaderSize(conn, 16<<10)}
+}
+
+// request is a whole request, in which each number replaces the one before.
+type request struct {
+	bytes   []byte
+	numbers [][]byte // the digits in bytes
+}
+
+// send sends the request with the number n, and waits for the answer. It returns an error if the
+// answer is not a success.
+func (c connection) send(r request, n int64) error {
+	for _, number := range r.numbers {
+		left := n
+		for i := digits - 1; i >= 0; i-- {
+			number[i] = byte('0' + left%10)
+			left /= 10
+		}
+	}
+	if _, err := c.conn.Write(r.bytes); err != nil {
+		return err
+	}
+	return skipAnswer(c.answers)
+}
+
+// newRequest returns a request whose numbers replace the zeros at the end of the first marks in
+// its body, at most count of them; -1 means all.
+func (c connection) newRequest(method, path string, obj runtime.Object, mediaType, token, mark string, count int) (request, error) {
+	body, err := encode(obj, mediaType)
+	if err != nil {
+		return request{}, err
+	}
+	head := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\n", method, path, c.conn.RemoteAddr())
+	r := request{bytes: fmt.Appendf(head, "%sContent-Type: %s\r\nAccept: %[2]s\r\nContent-Length: %d\r\n\r\n%s", authorization(token), mediaType, len(body), body)}
+	for rest := r.bytes; count != 0; count-- {
+		at := bytes.Index(rest, []byte(mark))
+		if at < 0 {
+			break
+		}
+		rest = rest[at+len(mark)-digits:]
+		r.numbers = append(r.numbers, rest[:digits])
+	}
+	return r, nil
+}
 
 // Putter sends PUT requests for an EndpointSlice, one after the other, over a connection of its
 // own.
 type Putter struct {
-	conn    net.Conn
-	answers *bufio.Reader
-	request []byte
-	number  []byte // the digits in request
+	connection
+	request request
 }
 
 // NewPutter returns a Putter for a slice that Slice made and that already exists on the server. The
 // token may be empty. mediaType is the media type of the requests and of their answers.
 func NewPutter(conn net.Conn, slice *discoveryv1.EndpointSlice, mediaType, token string) (*Putter, error) {
-	body, err := encode(slice, mediaType)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Appendf(nil, "PUT /apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\n",
-		slice.Namespace, slice.Name, conn.RemoteAddr())
-	request := fmt.Appendf(head, "%sContent-Type: %s\r\nAccept: %[2]s\r\nContent-Length: %d\r\n\r\n%s", authorization(token), mediaType, len(body), body)
-	at := bytes.Index(request, []byte(mark)) + len(mark) - digits
-	return &Putter{conn, bufio.NewReaderSize(conn, 16<<10), request, request[at : at+digits]}, nil
+	p := &Putter{connection: newConnection(conn)}
+	path := fmt.Sprintf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s", slice.Namespace, slice.Name)
+	var err error
+	p.request, err = p.newRequest("PUT", path, slice, mediaType, token, mark, 1)
+	return p, err
 }
+
+// Put writes the number n into the slice, so that slices with different numbers differ, and waits
+// for the answer. It returns an error if the answer is not a success.
+func (p *Putter) Put(n int64) error { return p.send(p.request, n) }
 
 // authorization returns the Authorization header line for a token, or nothing without a token.
 func authorization(token string) string {
@@ -60,24 +111,11 @@ func authorization(token string) string {
 	return "Authorization: Bearer " + token + "\r\n"
 }
 
-func encode(slice *discoveryv1.EndpointSlice, mediaType string) ([]byte, error) {
+func encode(obj runtime.Object, mediaType string) ([]byte, error) {
 	if mediaType == Protobuf {
-		return runtime.Encode(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), slice)
+		return runtime.Encode(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), obj)
 	}
-	return json.Marshal(slice)
-}
-
-// Put writes the number n into the slice, so that slices with different numbers differ, and waits
-// for the answer. It returns an error if the answer is not a success.
-func (p *Putter) Put(n int64) error {
-	for i := digits - 1; i >= 0; i-- {
-		p.number[i] = byte('0' + n%10)
-		n /= 10
-	}
-	if _, err := p.conn.Write(p.request); err != nil {
-		return err
-	}
-	return skipAnswer(p.answers)
+	return json.Marshal(obj)
 }
 
 var (
