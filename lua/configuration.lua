@@ -1,13 +1,13 @@
 -- The HTTP API through which the controller sends changes that need no reload, and the shared
 -- memory that stores them for all workers.
 
+local certificate_store = require("certificate.store")
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
 local protected_ports = require("protected_ports")
 
 local floor = math.floor
 local io = io
-local ipairs = ipairs
 local pairs = pairs
 local string = string
 local table = table
@@ -18,12 +18,6 @@ local ngx = ngx
 local setmetatable = setmetatable
 
 local configuration_data = ngx.shared.configuration_data
-local certificate_data = ngx.shared.certificate_data
-local certificate_servers = ngx.shared.certificate_servers
-local ocsp_response_cache = ngx.shared.ocsp_response_cache
-
--- The controller sends this id for a host that has no certificate, or no longer has one.
-local NO_CERTIFICATE = "-1"
 
 -- Optional fields: worker_report, the module; accepts_deltas, whether to accept changes; secret,
 -- which every POST must contain.
@@ -240,46 +234,6 @@ local function handle_general()
   ngx.status = ngx.HTTP_CREATED
 end
 
--- Stores certificates by id. If one changes, the OCSP response of the old one is deleted.
-local function store_certificates(certificates, problems, evictions)
-  for uid, pem in pairs(certificates) do
-    local old = certificate_data:get(uid)
-    if old and old ~= pem then
-      ocsp_response_cache:delete(uid)
-    end
-
-    local ok, err, forcible = certificate_data:set(uid, pem)
-    if not ok then
-      problems[#problems + 1] = string.format("certificate %s: %s", uid, tostring(err))
-    elseif forcible then
-      local warning = string.format("certificate_data dictionary is full, "
-        .. "LRU entry has been removed to store %s", uid)
-      ngx.log(ngx.WARN, warning)
-      evictions[#evictions + 1] = warning
-    end
-  end
-end
-
-local function store_servers(servers, problems, evictions)
-  for host, uid in pairs(servers) do
-    local ok, err, forcible
-    if uid == NO_CERTIFICATE then
-      ok, err = certificate_servers:delete(host), nil
-      ok = ok ~= false
-    else
-      ok, err, forcible = certificate_servers:set(host, uid)
-    end
-    if not ok then
-      problems[#problems + 1] = string.format("host %s: %s", host, tostring(err))
-    elseif forcible then
-      local warning = string.format("certificate_servers dictionary is full, "
-        .. "LRU entry has been removed to store %s", host)
-      ngx.log(ngx.WARN, warning)
-      evictions[#evictions + 1] = warning
-    end
-  end
-end
-
 local function handle_servers()
   if is_refused_unless("POST") then
     return
@@ -290,15 +244,7 @@ local function handle_servers()
     return fail(ngx.HTTP_BAD_REQUEST, "could not parse servers: ", err or "not a JSON object")
   end
 
-  -- Certificates come first: a handshake in between must not find a host whose certificate is not
-  -- stored yet.
-  local problems, evictions = {}, {}
-  for _, step in ipairs({ { store_certificates, "certificates" }, { store_servers, "servers" } }) do
-    local part = config[step[2]]
-    if type(part) == "table" then
-      step[1](part, problems, evictions)
-    end
-  end
+  local problems, evictions = certificate_store.store(config.certificates, config.servers)
   if #problems > 0 then
     return fail(ngx.HTTP_INTERNAL_SERVER_ERROR, "storing certificates: ",
       table.concat(problems, ", "))
@@ -321,8 +267,7 @@ local function handle_certs()
     ngx.print("Hostname must be specified.")
     return
   end
-  local uid = certificate_servers:get(host)
-  local pem = uid and certificate_data:get(uid)
+  local pem = certificate_store.find(host)
   if not pem then
     ngx.status = ngx.HTTP_NOT_FOUND
     ngx.print("No key associated with this hostname.")
