@@ -112,7 +112,7 @@ func BenchmarkSoak(b *testing.B) {
 	var rss [3]float64
 	b.ResetTimer()
 	for i := range b.N {
-		putAll(b, putters, 1000, 10000, &next)
+		writeAll(b, puts(putters), 1000, 10000, &next)
 		if i%100 == 99 {
 			syncOnce(b, c, 20000)
 		}

@@ -37,11 +37,18 @@ func (p pace) wait(n int64) {
 	}
 }
 
-// putAll makes n changes with all putters in parallel, at a rate.
-func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.Int64) {
+func puts(putters []*load.Putter) (all []func(int64) error) {
+	for _, p := range putters {
+		all = append(all, p.Put)
+	}
+	return all
+}
+
+// writeAll makes n writes with all writers in parallel, at a rate.
+func writeAll(b *testing.B, writers []func(int64) error, n int, rate int, next *atomic.Int64) {
 	var writing sync.WaitGroup
 	clock, first := pace{time.Now(), rate}, next.Load()
-	for _, p := range putters {
+	for _, write := range writers {
 		writing.Go(func() {
 			for {
 				number := next.Add(1)
@@ -49,7 +56,7 @@ func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.
 					return
 				}
 				clock.wait(number - first)
-				if err := p.Put(number); err != nil {
+				if err := write(number); err != nil {
 					b.Error(err)
 					return
 				}

@@ -107,7 +107,7 @@ func (s *Server) review(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if obj, err = r.Ownership().Update(nil, r.Resource.Empty(), obj, opts.Manager); err != nil {
+	if obj, err = r.Ownership().Create(obj, opts.Manager); err != nil {
 		return err
 	}
 	if err := cluster.SetNamespace(object.Meta(obj), &r.Operation); err != nil {

@@ -29,7 +29,7 @@ const (
 func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	s.wipeSystemFields(object.Meta(obj))
 	op.rules().Complete(obj, nil)
-	obj, err := op.Ownership().Update(nil, op.Objects.Resource.Empty(), obj, opts.Manager)
+	obj, err := op.Ownership().Create(obj, opts.Manager)
 	if err != nil {
 		return nil, err
 	}

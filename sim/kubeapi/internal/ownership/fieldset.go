@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -71,6 +72,8 @@ var leaves = map[reflect.Type]bool{
 var atomicLists = map[reflect.Type]bool{
 	reflect.TypeFor[[]byte]():                     true,
 	reflect.TypeFor[[]discoveryv1.EndpointPort](): true,
+	reflect.TypeFor[[]networkingv1.IngressRule](): true,
+	reflect.TypeFor[[]networkingv1.IngressTLS]():  true,
 }
 
 func sameValue(a, b reflect.Value) bool {

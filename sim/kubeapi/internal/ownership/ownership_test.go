@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -24,7 +25,7 @@ func TestShortcutEqualsFieldManager(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := map[int]int{} // number of shortcuts by the number of owners
-	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
+	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease, randomIngress} {
 		for range 2000 {
 			old, next := kind(rng), kind(rng)
 			a := trackerFor(t, old)
@@ -74,6 +75,43 @@ func TestShortcutEqualsFieldManager(t *testing.T) {
 	}
 	if short[1] < 100 || short[2] < 10 {
 		t.Errorf("the shortcut was taken too rarely, by number of owners: %v", short)
+	}
+}
+
+// TestCreateAlikeEqualsFieldManager creates objects one after the other, many of which have the same
+// fields.
+func TestCreateAlikeEqualsFieldManager(t *testing.T) {
+	for name, kind := range map[string]func(*rand.Rand) runtime.Object{"slice": randomSlice, "config map": randomConfigMap,
+		"service": randomService, "lease": randomLease, "ingress": randomIngress} {
+		rng, short := rand.New(rand.NewPCG(3, 4)), 0
+		for range 2000 {
+			obj := kind(rng)
+			if rng.IntN(5) == 0 {
+				object.Meta(obj).GenerateName = "a-"
+			}
+			a, manager := trackerFor(t, obj), []string{"m", "n"}[rng.IntN(2)]
+			m, err := fieldManager(a.Resource, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := m.Update(a.Resource.Empty(), obj.DeepCopyObject(), manager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.createAlike(obj.DeepCopyObject(), manager) {
+				short++
+			}
+			got, err := a.Create(obj, manager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !SameManagers(object.Meta(got).ManagedFields, object.Meta(full).ManagedFields) {
+				t.Fatalf("%+v\ngot  %v\nwant %v", obj, ownersOf(*object.Meta(got)), ownersOf(*object.Meta(full)))
+			}
+		}
+		if short < 10 {
+			t.Errorf("%s: the shortcut was taken only %d times of 2000", name, short)
+		}
 	}
 }
 
@@ -141,6 +179,23 @@ func randomService(rng *rand.Rand) runtime.Object {
 	return svc
 }
 
+func randomIngress(rng *rand.Rand) runtime.Object {
+	ing := &networkingv1.Ingress{ObjectMeta: randomMeta(rng)}
+	for range rng.IntN(3) {
+		ing.Spec.Rules = append(ing.Spec.Rules, networkingv1.IngressRule{Host: fmt.Sprint(rng.IntN(3), ".example")})
+	}
+	for range rng.IntN(2) {
+		ing.Spec.TLS = append(ing.Spec.TLS, networkingv1.IngressTLS{Hosts: []string{fmt.Sprint(rng.IntN(3))}})
+	}
+	if rng.IntN(2) == 0 {
+		ing.Spec.IngressClassName = new(fmt.Sprint(rng.IntN(2)))
+	}
+	if rng.IntN(3) == 0 {
+		ing.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: fmt.Sprint(rng.IntN(2)), Port: networkingv1.ServiceBackendPort{Number: int32(rng.IntN(2))}}}
+	}
+	return ing
+}
+
 func randomLease(rng *rand.Rand) runtime.Object {
 	l := &coordinationv1.Lease{ObjectMeta: randomMeta(rng)}
 	if rng.IntN(4) > 0 {
@@ -178,7 +233,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	b.Run("create", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := a.Update(nil, a.Resource.Empty(), next.DeepCopy(), "m"); err != nil {
+			if _, err := a.Create(next.DeepCopy(), "m"); err != nil {
 				b.Fatal(err)
 			}
 		}

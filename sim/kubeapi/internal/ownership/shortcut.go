@@ -22,7 +22,7 @@ import (
 // object without owners, by its only owner, or by the only owner of the large field if nothing else
 // changes. Only the time of the manager's entry changes.
 func (a Tracker) updateUnchanged(base *store.Object, old, next runtime.Object, manager string) bool {
-	if base == nil || a.Subresource != "" || a.Resource.Custom != nil {
+	if base == nil || !a.isPlain() {
 		return false
 	}
 	was, is := object.Meta(old).ManagedFields, object.Meta(next).ManagedFields
