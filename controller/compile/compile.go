@@ -5,15 +5,13 @@
 package compile
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/controller/internal/kept"
 	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
@@ -64,10 +62,12 @@ func Build(cluster snapshot.Snapshot, in Input) Built { return new(Compiler).Bui
 // Compiler compiles a sequence of clusters and reuses what a change did not affect. Its results are
 // the same as those of Compile. The zero value is ready to use.
 type Compiler struct {
-	models model.Memo
-	states plan.Memo
-	last   Built
-	expiry expiry
+	options optionsMemo
+	models  model.Memo
+	states  plan.Memo
+	last    Built
+	input   kept.Value[render.Input] // of last
+	expiry  expiry
 	// These are parts of the findings of last: what nginx lacks for it, and values of the ConfigMap.
 	lacks, ofOptions []model.Finding
 }
@@ -81,11 +81,11 @@ func (c *Compiler) Compile(cluster snapshot.Snapshot, in Input) (Compiled, error
 
 // Build performs the first half of Compile: options, model and findings.
 func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
-	opts, ofOptions := Options(cluster.ConfigMaps[in.ConfigMap], in)
+	opts, ofOptions := c.options.of(cluster.ConfigMaps[in.ConfigMap], in)
 	in.Options = opts
 	wanted, ofModel := c.models.Build(cluster, opts)
 	ofCertificates, same := c.expiry.findings(wanted, in.Now)
-	if !wanted.SameButEndpoints(c.last.Model) || !reflect.DeepEqual(in.Input, c.last.Input.Input) {
+	if !wanted.SameButEndpoints(c.last.Model) || !c.input.Equals(in.Input) {
 		c.lacks, same = render.Findings(wanted, in.Input), false
 	}
 	next := Built{Model: wanted, Input: in, Findings: c.last.Findings}
@@ -93,6 +93,7 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 		c.ofOptions, next.Findings = ofOptions, slices.Concat(ofOptions, ofModel, c.lacks, ofCertificates)
 	}
 	c.last = next
+	c.input.Keep(in.Input)
 	return next
 }
 
@@ -106,29 +107,4 @@ func (c *Compiler) Encode(built Built) (plan.State, error) {
 		return state, nil
 	}
 	return state.With(built.Input.Databases), nil
-}
-
-// Options returns the flags combined with the values of the controller's ConfigMap, which may be
-// nil, and findings about values that cannot be used.
-func Options(config *corev1.ConfigMap, in Input) (options.Options, []model.Finding) {
-	var data map[string]string
-	if config != nil {
-		data = config.Data
-	}
-	opts, defaults := in.Options, in.Options.Config
-	var problems []options.Problem
-	opts.Config, problems = options.Parse(data, defaults)
-	opts, unusable := opts.KeepUsable(defaults)
-	problems = append(problems, unusable...)
-	if path := opts.Config.OpentelemetryConfig; in.Writable != nil && path != defaults.OpentelemetryConfig {
-		if err := in.Writable(opts.Path(path)); err != nil { // one key must not prevent every reload
-			opts.Config.OpentelemetryConfig = defaults.OpentelemetryConfig
-			problems = append(problems, options.Problem{Key: "opentelemetry-config", Value: path, Reason: err.Error(), Used: defaults.OpentelemetryConfig})
-		}
-	}
-	var findings []model.Finding
-	for _, problem := range problems {
-		findings = append(findings, model.Finding{Object: "ConfigMap " + in.ConfigMap.String(), Reason: problem.String()})
-	}
-	return opts, findings
 }

@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/controller/internal/kept"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
@@ -22,6 +23,7 @@ import (
 type Memo struct {
 	cluster snapshot.Snapshot
 	*shared
+	built    kept.Value[options.Options] // of the shared parts
 	common   *common
 	model    *Model
 	findings []Finding
@@ -36,12 +38,13 @@ type origin struct {
 
 // Build returns the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
-	if m.model == nil || !reflect.DeepEqual(m.options, opts) || !reflect.DeepEqual(m.cluster.Closed, cluster.Closed) {
+	if m.model == nil || !m.built.Equals(opts) || !reflect.DeepEqual(m.cluster.Closed, cluster.Closed) {
 		fresh := newShared(opts)
 		if m.shared != nil {
 			fresh.contents, fresh.defaultCertificate = m.contents, m.defaultCertificate
 		}
 		m.shared = fresh
+		m.built.Keep(opts)
 		m.buildAll(cluster)
 	} else {
 		changed := m.changesTo(cluster)

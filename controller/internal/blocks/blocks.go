@@ -3,7 +3,10 @@
 // lists skips the blocks that they share.
 package blocks
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // size is the number of elements in each block but the last.
 const size = 128
@@ -121,7 +124,8 @@ func (m *Memo[T, U]) known() map[T]U {
 }
 
 // Differing returns the elements of two lists without those at their common beginning and end, and
-// without the blocks that the lists share at the same place.
+// without the blocks that the lists share at the same place. The results may share memory with the
+// lists: nobody may change them.
 func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 	for b := range max(len(x.blocks), len(y.blocks)) {
 		var ofX, ofY []T
@@ -132,7 +136,7 @@ func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 			ofY = y.blocks[b]
 		}
 		if !same(ofX, ofY) {
-			onlyX, onlyY = append(onlyX, ofX...), append(onlyY, ofY...)
+			onlyX, onlyY = join(onlyX, ofX), join(onlyY, ofY)
 		}
 	}
 	for len(onlyX) > 0 && len(onlyY) > 0 && onlyX[0] == onlyY[0] {
@@ -142,6 +146,14 @@ func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 		onlyX, onlyY = onlyX[:len(onlyX)-1], onlyY[:len(onlyY)-1]
 	}
 	return onlyX, onlyY
+}
+
+// join returns x and y together. It copies only if both have elements.
+func join[T any](x, y []T) []T {
+	if len(x) == 0 {
+		return slices.Clip(y)
+	}
+	return append(x, y...)
 }
 
 // same reports whether two blocks are the same memory.
