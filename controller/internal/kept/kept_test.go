@@ -3,14 +3,17 @@ package kept
 import "testing"
 
 type large struct {
-	text [200]string
-	list []string
+	texts [200]string
+	list  []string
 }
 
 func TestEquals(t *testing.T) {
 	var v Value[large]
 	if !v.Equals(large{}) {
 		t.Error("the zero Value does not keep the zero value")
+	}
+	if v.Equals(large{texts: [200]string{199: "a"}}) {
+		t.Error("another text is equal")
 	}
 	v.Keep(large{list: []string{"a"}})
 	if !v.Equals(large{list: []string{"a"}}) || v.Equals(large{list: []string{"b"}}) || v.Equals(large{}) {
