@@ -15,8 +15,8 @@ const (
 	maxHistoryEvents = 102400
 	maxHistoryBytes  = 128 << 20
 	freshFor         = 75 * time.Second
-	// hotEvents is how many of the newest events keep the JSON and the frame that watchers
-	// share; older ones are encoded again for the rare watcher that resumes there.
+	// hotEvents is how many of the newest events keep the JSON that watchers share; older ones are
+	// encoded again for the rare watcher that resumes there.
 	hotEvents = 1024
 )
 
