@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/internal/kept"
+	"windtunnel.dev/controller/internal/inplace"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
@@ -66,7 +66,7 @@ type Compiler struct {
 	models  model.Memo
 	states  plan.Memo
 	last    Built
-	input   kept.Value[render.Input] // of last
+	inputs  inplace.Comparer[render.Input]
 	expiry  expiry
 	// These are parts of the findings of last: what nginx lacks for it, and values of the ConfigMap.
 	lacks, ofOptions []model.Finding
@@ -85,7 +85,7 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 	in.Options = opts
 	wanted, ofModel := c.models.Build(cluster, opts)
 	ofCertificates, same := c.expiry.findings(wanted, in.Now)
-	if !wanted.SameButEndpoints(c.last.Model) || !c.input.Equals(in.Input) {
+	if !wanted.SameButEndpoints(c.last.Model) || !c.inputs.Equal(in.Input, &c.last.Input.Input) {
 		c.lacks, same = render.Findings(wanted, in.Input), false
 	}
 	next := Built{Model: wanted, Input: in, Findings: c.last.Findings}
@@ -93,7 +93,6 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 		c.ofOptions, next.Findings = ofOptions, slices.Concat(ofOptions, ofModel, c.lacks, ofCertificates)
 	}
 	c.last = next
-	c.input.Keep(in.Input)
 	return next
 }
 

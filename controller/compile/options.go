@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/internal/kept"
+	"windtunnel.dev/controller/internal/inplace"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 )
@@ -40,17 +40,17 @@ type optionsMemo struct {
 	known    bool
 	name     types.NamespacedName
 	config   *corev1.ConfigMap
-	flags    kept.Value[options.Options]
+	flags    options.Options
+	comparer inplace.Comparer[options.Options]
 	options  options.Options
 	findings []model.Finding
 }
 
 // of returns the same as Options.
 func (m *optionsMemo) of(config *corev1.ConfigMap, in Input) (options.Options, []model.Finding) {
-	if !m.known || in.ConfigMap != m.name || config != m.config || !m.flags.Equals(in.Options) {
+	if !m.known || in.ConfigMap != m.name || config != m.config || !m.comparer.Equal(in.Options, &m.flags) {
 		m.options, m.findings = Options(config, in)
-		m.known, m.name, m.config = !readsFiles(config, in), in.ConfigMap, config
-		m.flags.Keep(in.Options)
+		m.known, m.name, m.config, m.flags = !readsFiles(config, in), in.ConfigMap, config, in.Options
 	}
 	return m.options, m.findings
 }

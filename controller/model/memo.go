@@ -9,7 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/internal/kept"
+	"windtunnel.dev/controller/internal/inplace"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
@@ -23,7 +23,7 @@ import (
 type Memo struct {
 	cluster snapshot.Snapshot
 	*shared
-	built    kept.Value[options.Options] // of the shared parts
+	comparer inplace.Comparer[options.Options]
 	common   *common
 	model    *Model
 	findings []Finding
@@ -38,13 +38,12 @@ type origin struct {
 
 // Build returns the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
-	if m.model == nil || !m.built.Equals(opts) || !reflect.DeepEqual(m.cluster.Closed, cluster.Closed) {
+	if m.model == nil || !m.comparer.Equal(opts, &m.options) || !reflect.DeepEqual(m.cluster.Closed, cluster.Closed) {
 		fresh := newShared(opts)
 		if m.shared != nil {
 			fresh.contents, fresh.defaultCertificate = m.contents, m.defaultCertificate
 		}
 		m.shared = fresh
-		m.built.Keep(opts)
 		m.buildAll(cluster)
 	} else {
 		changed := m.changesTo(cluster)

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"windtunnel.dev/controller/internal/kept"
+	"windtunnel.dev/controller/internal/inplace"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/tracing"
@@ -18,7 +18,8 @@ func Next(m *model.Model, in render.Input) (State, error) {
 // what depends on endpoints. The results are the same as those of Next.
 type Memo struct {
 	model    *model.Model // nil before the first state
-	input    kept.Value[render.Input]
+	input    render.Input
+	inputs   inplace.Comparer[render.Input]
 	state    State
 	rendered render.Memo
 	backends wire.Memo
@@ -39,14 +40,13 @@ func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
 		return State{}, err
 	}
 	state.Backends = backends
-	memo.model, memo.state = m, state
-	memo.input.Keep(in)
+	memo.model, memo.input, memo.state = m, in, state
 	return state, nil
 }
 
 // holds reports whether the new state can differ from the last one only in Backends.
 func (memo *Memo) holds(m *model.Model, in render.Input) bool {
-	return memo.model != nil && m.SameButEndpoints(memo.model) && !render.ReadsEndpoints(in) && memo.input.Equals(in)
+	return memo.model != nil && m.SameButEndpoints(memo.model) && !render.ReadsEndpoints(in) && memo.inputs.Equal(in, &memo.input)
 }
 
 // static returns everything in the state that does not depend on the endpoints of backends.
