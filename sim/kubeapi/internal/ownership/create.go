@@ -44,26 +44,18 @@ func (a Tracker) createAlike(obj runtime.Object, manager string) bool {
 	}
 	found, _ := lastCreated.Load(a.scope())
 	last, ok := found.(created)
-	if !ok || last.manager != manager || len(object.Meta(obj).ManagedFields) > 0 || !a.sameFields(last.object, obj) {
+	if !ok || last.manager != manager || len(object.Meta(obj).ManagedFields) > 0 || !a.setSameFields(last.object, obj) {
 		return false
 	}
 	object.Meta(obj).ManagedFields = withNewTime(last.owners, 0)
 	return true
 }
 
-// sameFields reports whether two objects set the same fields, even if the values differ. It may
+// setSameFields reports whether two objects set the same fields, even if the values differ. It may
 // return false for equal fields.
-func (a Tracker) sameFields(x, y runtime.Object) bool {
-	if (object.Meta(x).GenerateName == "") != (object.Meta(y).GenerateName == "") {
-		return false
-	}
-	if large := a.Resource.LargeField; large.Field != 0 {
-		size := func(obj runtime.Object) int { return reflect.ValueOf(obj).Elem().FieldByName(large.Name).Len() }
-		if (size(x) == 0) != (size(y) == 0) {
-			return false
-		}
-	}
-	return sameFieldSet(a.Resource, x, y)
+func (a Tracker) setSameFields(x, y runtime.Object) bool {
+	return (object.Meta(x).GenerateName == "") == (object.Meta(y).GenerateName == "") &&
+		a.Resource.SetsLargeField(x) == a.Resource.SetsLargeField(y) && sameFieldSet(a.Resource, x, y)
 }
 
 // isPlain reports whether the shortcuts apply: to built-in kinds and to whole objects.

@@ -31,7 +31,7 @@ func sameLargeField(base *store.Object, next runtime.Object) bool {
 		return true
 	}
 	_, first, _ := object.Cut(base.Raw, large.Field)
-	return (first == nil) == (reflect.ValueOf(next).Elem().FieldByName(large.Name).Len() == 0)
+	return (first != nil) == base.Resource.SetsLargeField(next)
 }
 
 // sameKeys compares the metadata that a client owns.

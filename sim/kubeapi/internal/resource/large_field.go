@@ -27,8 +27,17 @@ func (res *Resource) CopyOf(obj runtime.Object) runtime.Object {
 	light.Elem().Set(from)
 	light.Elem().FieldByName(res.LargeField.Name).SetZero()
 	copied := light.Interface().(runtime.Object).DeepCopyObject()
-	reflect.ValueOf(copied).Elem().FieldByName(res.LargeField.Name).Set(from.FieldByName(res.LargeField.Name))
+	res.largeField(copied).Set(res.largeField(obj))
 	return copied
+}
+
+// SetsLargeField reports whether obj has elements in the large field; false if the kind has none.
+func (res *Resource) SetsLargeField(obj runtime.Object) bool {
+	return res.LargeField.Field != 0 && res.largeField(obj).Len() > 0
+}
+
+func (res *Resource) largeField(obj runtime.Object) reflect.Value {
+	return reflect.ValueOf(obj).Elem().FieldByName(res.LargeField.Name)
 }
 
 // UnmarshalWithoutLargeField is Unmarshal without the large field.
@@ -56,6 +65,6 @@ func (res *Resource) reserveLargeField(obj runtime.Object, message []byte) {
 		return
 	}
 	if n := object.Count(message, res.LargeField.Field); n > 0 {
-		reflect.ValueOf(obj).Elem().FieldByName(res.LargeField.Name).Grow(n)
+		res.largeField(obj).Grow(n)
 	}
 }

@@ -88,6 +88,7 @@ func (o *Object) Decode() (runtime.Object, error) {
 	return o.decoded(obj, err)
 }
 
+// decoded completes the result of decoding o.
 func (o *Object) decoded(obj runtime.Object, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoding stored %s %s: %w", o.Resource.Kind, o.Key, err)
