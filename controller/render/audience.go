@@ -9,23 +9,27 @@ import (
 // audience is the dot of the templates that set headers about the client and its request. They
 // apply to requests to pods and to the services that authenticate or receive requests.
 type audience struct {
-	All       *root
-	Server    *model.Server
-	SetHeader string // the directive that sets a header
+	All          *root
+	Certificates model.CertificateAuth // how the clients present certificates
+	SetHeader    string                // the directive that sets a header
 }
 
 // Set returns the beginning of the directive that sets a header.
-func (a audience) Set(name string) string { return a.SetHeader + " " + headerName(a.SetHeader, name) }
+func (a audience) Set(name string) string { return a.SetHeader + " " + a.HeaderName(name) }
 
-// Audience returns the audience for the pods of a location.
-func (l located) Audience() audience { return audience{l.All, l.Server, l.SetHeader()} }
+// HeaderName returns a header's name as that directive expects it.
+func (a audience) HeaderName(name string) string { return headerName(a.SetHeader, name) }
 
 // AuthAudience returns the audience for the authentication service of a location, which gets HTTP
 // whatever protocol the pods use.
-func (l located) AuthAudience() audience { return audience{l.All, l.Server, "proxy_set_header"} }
+func (l located) AuthAudience() audience {
+	return audience{l.All, l.Server.CertificateAuth, "proxy_set_header"}
+}
 
 // Audience returns the audience for services to which the server's internal locations proxy.
-func (s served) Audience() audience { return audience{s.First, s.Second, "proxy_set_header"} }
+func (s served) Audience() audience {
+	return audience{s.First, s.Second.CertificateAuth, "proxy_set_header"}
+}
 
 // believedByAuth returns the headers in which proxies describe the client's request. ingress-nginx
 // forwards them as the client sent them.
@@ -39,7 +43,7 @@ func believedByAuth() []string {
 // AuthSets reports whether the ConfigMap or the snippet of external authentication already sets a
 // header. Otherwise the service would receive it twice.
 func (l located) AuthSets(name string) bool {
-	auth := l.ExternalAuth()
+	auth := l.ExternalAuth
 	for set := range auth.ProxySetHeaders {
 		if strings.EqualFold(set, name) {
 			return true

@@ -38,7 +38,7 @@ var functions = template.FuncMap{
 	"buildHTTPListener":  buildHTTPListener,
 	"buildHTTPSListener": buildHTTPSListener,
 	"buildServerName":    buildServerName,
-	"serverConfig":       func(r *root, s *model.Server) any { return served{r, s} },
+	"serverConfig":       serverConfig,
 
 	// location.go
 	"buildLocation":            buildLocation,
@@ -92,7 +92,6 @@ var functions = template.FuncMap{
 	"inSingleQuotes":      inSingleQuotes,
 	"limited":             limited,
 	"limitedName":         limitedName,
-	"locationConfig":      locationConfig,
 	"mapKey":              mapKey,
 	"parameter":           parameter,
 	"proxyBuffers":        proxyBuffers,

@@ -111,7 +111,7 @@ func renderServer(key any, shared *root) (*conf.Piece, error) {
 	if redirect, ok := key.(model.Redirect); ok {
 		return renderPiece("redirect.tmpl", redirected{shared, redirect}, insideHTTP)
 	}
-	return renderPiece("server.tmpl", served{shared, key.(*model.Server)}, insideHTTP) //nolint:forcetypeassert // see Memo.pieces
+	return renderPiece("server.tmpl", serverConfig(shared, key.(*model.Server)), insideHTTP) //nolint:forcetypeassert // see Memo.pieces
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -122,7 +122,7 @@ func renderPiece(file string, data any, depth int) (*conf.Piece, error) {
 	buffer := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := ours.parsed.ExecuteTemplate(buffer, file, data); err != nil {
+	if err := quick.ExecuteTemplate(buffer, file, data); err != nil {
 		return nil, ours.readable(err)
 	}
 	indented := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers
@@ -150,5 +150,6 @@ func (r *root) withoutServers() *root {
 func (r *root) same(other *root) bool {
 	a, b := *r, *other
 	a.Backends, b.Backends = nil, nil
+	a.texts, b.texts = nil, nil
 	return reflect.DeepEqual(a, b)
 }

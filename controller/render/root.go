@@ -55,6 +55,7 @@ type root struct {
 	DynamicConfiguration bool
 
 	loads   []string // the modules that are available and needed
+	texts   *texts
 	options options.Options
 	in      Input
 }
@@ -133,7 +134,9 @@ func (r *root) CachesAuth() bool {
 func (r *root) AuthUpstreams() []located {
 	var found []located
 	for _, server := range r.Servers {
-		found = append(found, served{r, server}.uniqueBy(located.authUpstreamName)...)
+		if slices.ContainsFunc(server.Locations, func(l *model.Location) bool { return l.ExternalAuth.URL != "" }) {
+			found = append(found, serverConfig(r, server).uniqueBy(located.authUpstreamName)...)
+		}
 	}
 	return found
 }
@@ -187,6 +190,7 @@ func newRoot(m *model.Model, in Input) *root {
 		DynamicConfiguration: in.Options.DynamicConfiguration,
 
 		loads:   loads,
+		texts:   new(texts),
 		options: in.Options,
 		in:      in,
 	}

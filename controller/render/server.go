@@ -1,15 +1,71 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 )
 
 // served is the dot of a server's template.
 type served struct {
-	First  *root
-	Second *model.Server
+	First     *root
+	Second    *model.Server
+	Locations []located
+	Signins   []located            // the locations that redirect clients to sign in, one per name
+	Auths     []located            // the locations with external authentication, one per internal location
+	Mirrors   []annotations.Mirror // the targets of mirrored requests, one per internal location
+	Errors    []errorUpstream      // the upstreams that answer errors, with the statuses that each answers
+	AppRoot   string               // the URL to which "/" is redirected, or ""
+}
+
+func serverConfig(r *root, s *model.Server) served {
+	config := served{First: r, Second: s, Locations: make([]located, len(s.Locations))}
+	regex := enforceRegexModifier(s.Locations)
+	for i, location := range s.Locations {
+		config.Locations[i] = locationConfig(r, s, location, regex)
+		if config.AppRoot == "" {
+			config.AppRoot = location.Rewrite.AppRoot
+		}
+	}
+	config.Signins = config.uniqueBy(located.signinName)
+	config.Auths = config.uniqueBy(located.authName)
+	config.Mirrors = mirrors(s.Locations)
+	config.Errors = errorUpstreams(s, r.Cfg.CustomHTTPErrors)
+	return config
+}
+
+// uniqueBy returns the first location for each value of name other than "".
+func (s served) uniqueBy(name func(located) string) []located {
+	var found []located
+	var seen map[string]bool
+	for _, l := range s.Locations {
+		if n := name(l); n != "" && !seen[n] {
+			if seen == nil {
+				seen = make(map[string]bool)
+			}
+			seen[n] = true
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// StreamsBody reports whether a location of the server does; see proxied.StreamsBody.
+func (s served) StreamsBody() bool {
+	return slices.ContainsFunc(s.Locations, func(l located) bool { return l.Proxied.StreamsBody() })
+}
+
+// ErrorPass returns the directive that passes a request with an error to an upstream.
+func (s served) ErrorPass(upstream string) string {
+	if s.First.DynamicConfiguration {
+		return "proxy_pass http://" + balancer + ";"
+	}
+	if !hasEndpoints(s.First.Backends, upstream) {
+		return "return 503;"
+	}
+	return "proxy_pass http://" + upstream + ";"
 }
 
 // redirected is the dot of the template for a host that only redirects.

@@ -25,9 +25,6 @@ var ours = func() *Template {
 	if err != nil {
 		panic(err)
 	}
-	for _, file := range parsed.parsed.Templates() {
-		spellOut(file.Root)
-	}
 	return parsed
 }()
 

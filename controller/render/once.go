@@ -1,0 +1,80 @@
+package render
+
+import (
+	"bytes"
+	"sync"
+	"text/template"
+	"text/template/parse"
+)
+
+// sameForMany are the templates whose dot is the same for many servers or locations: the root, an
+// audience or a proxied. Each rendering executes them once per dot; see once.
+var sameForMany = map[string]bool{
+	"address.tmpl": true, "blocked.tmpl": true, "certificate": true, "internal.tmpl": true, "phases.tmpl": true, "unwatched.tmpl": true,
+	"asked.tmpl": true, "client.tmpl": true,
+	"headers.tmpl": true, "proxy.tmpl": true,
+}
+
+// once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany.
+func once(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for i, node := range list.Nodes {
+		switch node := node.(type) {
+		case *parse.TemplateNode:
+			if sameForMany[node.Name] {
+				list.Nodes[i] = callText(node)
+			}
+		case *parse.IfNode:
+			onceInBranches(&node.BranchNode)
+		case *parse.RangeNode:
+			onceInBranches(&node.BranchNode)
+		case *parse.WithNode:
+			onceInBranches(&node.BranchNode)
+		}
+	}
+}
+
+func onceInBranches(node *parse.BranchNode) {
+	once(node.List)
+	once(node.ElseList)
+}
+
+func callText(node *parse.TemplateNode) *parse.ActionNode {
+	pipe := node.Pipe.CopyPipe()
+	call := []parse.Node{parse.NewIdentifier("text").SetPos(node.Pos), &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name}}
+	pipe.Cmds[0].Args = append(call, pipe.Cmds[0].Args...)
+	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
+}
+
+// texts are the texts of templates in sameForMany for one root. The zero value is ready to use, also
+// by several goroutines.
+type texts struct{ known sync.Map } // string by textOf
+
+type textOf struct {
+	template string
+	dot      rooted
+}
+
+// rooted is the dot of a template in sameForMany. It is comparable.
+type rooted interface{ root() *root }
+
+func (r *root) root() *root    { return r }
+func (a audience) root() *root { return a.All }
+
+// text returns the function text of templates.
+func text(templates *template.Template) func(name string, dot rooted) (string, error) {
+	return func(name string, dot rooted) (string, error) {
+		known, key := &dot.root().texts.known, textOf{name, dot}
+		if text, ok := known.Load(key); ok {
+			return text.(string), nil //nolint:forcetypeassert // see texts
+		}
+		var text bytes.Buffer
+		if err := templates.ExecuteTemplate(&text, name, dot); err != nil {
+			return "", err
+		}
+		known.Store(key, text.String())
+		return text.String(), nil
+	}
+}

@@ -1,0 +1,54 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/model"
+)
+
+func TestPromotedFieldsAreSpelledOut(t *testing.T) {
+	for _, test := range []struct{ read, found []string }{
+		{[]string{"All", "Cfg", "UseGzip"}, []string{"All", "Cfg", "Config", "UseGzip"}},
+		{[]string{"$cfg", "UseGzip"}, []string{"$cfg", "Config", "UseGzip"}},
+		{[]string{"$location", "Proxy", "BodySize"}, []string{"$location", "Location", "Proxy", "BodySize"}},
+		{[]string{"Cfg", "Resolver"}, []string{"Cfg", "Resolver"}},           // of cfg itself
+		{[]string{"Cfg", "LoadBalancing"}, []string{"Cfg", "LoadBalancing"}}, // a method
+		{[]string{"Location", "Path"}, []string{"Location", "Path"}},
+		{[]string{"Server", "UseGzip"}, []string{"Server", "UseGzip"}},
+		{[]string{"UseGzip"}, []string{"UseGzip"}},
+	} {
+		if got := spelledOut(test.read); !slices.Equal(got, test.found) {
+			t.Errorf("%v is read as %v, want %v", test.read, got, test.found)
+		}
+	}
+}
+
+func TestTemplatesOfManyExist(t *testing.T) {
+	for name := range sameForMany {
+		if quick.Lookup(name) == nil {
+			t.Errorf("there is no template %s", name)
+		}
+	}
+}
+
+// Locations with an equal dot share one text, and others have their own.
+func TestTextsAreSharedByEqualDots(t *testing.T) {
+	all := &root{Cfg: new(cfg), texts: new(texts)}
+	write := text(quick)
+	for _, dot := range []audience{{all, model.CertificateAuth{}, "proxy_set_header"}, {all, model.CertificateAuth{}, "proxy_set_header"}, {all, model.CertificateAuth{}, "grpc_set_header"}} {
+		got, err := write("asked.tmpl", dot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := dot.SetHeader + " X-Forwarded-Host"; !strings.Contains(got, want) {
+			t.Errorf("%q does not contain %q", got, want)
+		}
+	}
+	count := 0
+	all.texts.known.Range(func(any, any) bool { count++; return true })
+	if count != 2 {
+		t.Errorf("there are %d texts for two different dots", count)
+	}
+}
