@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,7 +73,8 @@ type benchmark struct {
 // measurement is the result of a turn.
 type measurement struct {
 	writes, events int64 // objects that the server wrote, events that the informer received
-	took, cpu      time.Duration
+	took           time.Duration
+	cpu, clientCPU time.Duration // of the server; of the writers and the informer
 }
 
 func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, err error) {
@@ -98,14 +100,22 @@ func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, 
 	if err != nil {
 		return m, err
 	}
-	begin := time.Now()
+	clientBefore, begin := ownCPU(), time.Now()
 	if err := writeAll(writers, begin.Add(turn), &writes); err != nil {
 		return m, fmt.Errorf("writing: %w", err)
 	}
 	m = measurement{writes: writes.Load() * int64(b.objects), events: events.Load(), took: time.Since(begin)}
+	m.clientCPU = ownCPU() - clientBefore
 	after, err := b.cpu()
 	m.cpu = after - before
 	return m, err
+}
+
+// ownCPU returns the CPU time of this process.
+func ownCPU() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // getrusage(2): fails only for bad arguments
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func (b benchmark) kubernetes() (*kubernetes.Clientset, error) {
