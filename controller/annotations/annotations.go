@@ -111,30 +111,41 @@ type Problem struct {
 // Parse parses the annotations of an ingress, in the order of the families. An error rejects the
 // whole ingress: it names the annotation and gives the reason.
 func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Problem, error) {
-	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
-	given := ours(ingress.Annotations, opts.AnnotationsPrefix+"/")
-	if err := acceptable(given, opts); err != nil {
-		return Set{}, nil, err
-	}
 	var set Set
-	r := reader{given: given, options: opts, ingress: ingress}
+	problems, err := ParseTo(&set, ingress, &opts)
+	return set, problems, err
+}
+
+// ParseTo is Parse without copies of the set and the options, which are large. The set is zero before,
+// and after an error.
+func ParseTo(set *Set, ingress *networkingv1.Ingress, opts *options.Options) ([]Problem, error) {
+	prefix := cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
+	given := ours(ingress.Annotations, prefix+"/")
+	if err := acceptable(given, prefix, opts); err != nil {
+		return nil, err
+	}
+	r := reader{given: given, prefix: prefix, options: opts, ingress: ingress}
 	for i := range families {
 		family := &families[i]
 		r.family = family
-		family.parse(&r, &set)
+		family.parse(&r, set)
 		if r.rejected != nil {
-			return Set{}, nil, r.rejected
+			*set = Set{}
+			return nil, r.rejected
 		}
 	}
 	set.Denied = r.denied
-	return set, append(r.problems, unknown(given, opts.AnnotationsPrefix)...), nil
+	return append(r.problems, unknown(given, prefix)...), nil
 }
 
 // ours returns the annotations whose keys begin with prefix, with the prefix removed.
 func ours(all map[string]string, prefix string) map[string]string {
-	short := make(map[string]string)
+	var short map[string]string
 	for name, value := range all {
 		if name, ours := strings.CutPrefix(name, prefix); ours {
+			if short == nil {
+				short = make(map[string]string, len(all))
+			}
 			short[name] = value
 		}
 	}
@@ -143,15 +154,15 @@ func ours(all map[string]string, prefix string) map[string]string {
 
 // acceptable returns an error if an annotation rejects the whole ingress: one that is too risky, or
 // that contains a blocklisted word. The error names the annotation.
-func acceptable(given map[string]string, opts options.Options) error {
+func acceptable(given map[string]string, prefix string, opts *options.Options) error {
 	level := RiskOf(opts.Config.AnnotationsRiskLevel)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if key, known := byName[name]; known && key.Risk > level {
-			return fmt.Errorf("annotation %s/%s: its risk is %v, and annotations-risk-level is %v; the ingress is rejected", opts.AnnotationsPrefix, name, key.Risk, level)
+			return fmt.Errorf("annotation %s/%s: its risk is %v, and annotations-risk-level is %v; the ingress is rejected", prefix, name, key.Risk, level)
 		}
 		for _, word := range opts.Config.AnnotationValueWordBlocklist {
 			if strings.Contains(given[name], word) {
-				return fmt.Errorf("annotation %s/%s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is rejected", opts.AnnotationsPrefix, name, word)
+				return fmt.Errorf("annotation %s/%s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is rejected", prefix, name, word)
 			}
 		}
 	}

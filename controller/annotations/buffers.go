@@ -5,7 +5,7 @@ import "windtunnel.dev/controller/options"
 // fitBuffers ignores buffer sizes that conflict with one another, until the rest is consistent.
 // nginx would reject the whole configuration otherwise.
 func (r *reader) fitBuffers(p *Proxy) {
-	c := r.options.Config
+	c := &r.options.Config
 	for _, given := range []struct {
 		name   string
 		ignore func()

@@ -16,7 +16,8 @@ import (
 type reader struct {
 	given   map[string]string // without the prefix
 	ingress *networkingv1.Ingress
-	options options.Options
+	prefix  string // of the annotations, without the slash
+	options *options.Options
 
 	family   *Family
 	denied   *string
@@ -244,7 +245,7 @@ func (r *reader) note(name, reason string) {
 }
 
 // full returns a key as users write it.
-func (r *reader) full(name string) string { return r.options.AnnotationsPrefix + "/" + name }
+func (r *reader) full(name string) string { return r.prefix + "/" + name }
 
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")

@@ -61,7 +61,7 @@ func (b *builder) read(ingress *networkingv1.Ingress) *parsed {
 	}
 	read := &parsed{unacceptable: unacceptable(ingress)}
 	if read.unacceptable == "" {
-		read.Set, read.problems, read.err = annotations.Parse(ingress, b.options)
+		read.problems, read.err = annotations.ParseTo(&read.Set, ingress, &b.options)
 	}
 	return read
 }

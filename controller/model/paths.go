@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -71,7 +70,7 @@ func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 				host = DefaultServerName
 			}
 			for j, path := range rule.HTTP.Paths {
-				key := fmt.Sprintf("%s.http.paths[%d]", ruleKey(i), j)
+				key := ruleKey(i) + ".http.paths[" + strconv.Itoa(j) + "]"
 				if !yield(rulePath{normal(path), host, key, snapshot.RouteOf(rule.Host, path)}) {
 					return
 				}
@@ -88,7 +87,7 @@ func shown(path string) string {
 	return strconv.Quote(path)
 }
 
-func ruleKey(i int) string { return fmt.Sprintf("spec.rules[%d]", i) }
+func ruleKey(i int) string { return "spec.rules[" + strconv.Itoa(i) + "]" }
 
 func normal(path networkingv1.HTTPIngressPath) networkingv1.HTTPIngressPath {
 	if path.Path == "" {

@@ -127,6 +127,7 @@ func encode(b *model.Backend) (*Backend, error) {
 	if b.Service != nil {
 		out.Service = &service{Spec: b.Service.Spec}
 	}
+	out.Endpoints = make([]endpoint, 0, len(b.Endpoints))
 	for _, e := range b.Endpoints {
 		out.Endpoints = append(out.Endpoints, endpoint{Address: e.Address, Port: e.Port})
 	}
