@@ -32,10 +32,11 @@ func Below(pid int) []int {
 
 // Children returns the children of all threads of a process.
 func Children(pid int) []int {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
+	folder := fmt.Sprintf("/proc/%d/task", pid)
+	threads, _ := os.ReadDir(folder) // it has ended if there are none
 	var pids []int
-	for _, list := range lists {
-		content, err := os.ReadFile(list)
+	for _, thread := range threads {
+		content, err := os.ReadFile(filepath.Join(folder, thread.Name(), "children"))
 		if err != nil {
 			continue // it has ended
 		}

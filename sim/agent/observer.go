@@ -18,6 +18,7 @@ type observer struct {
 	log        *event.Log
 	processes  adapter.Processes
 	controller func() (int, error) // its PID here
+	finder     probe.Finder
 
 	mu      sync.Mutex
 	stop    context.CancelFunc // nil: it observes nothing
@@ -86,13 +87,7 @@ func (o *observer) begin(_ context.Context, order observeOrder) (nothing, error)
 	return nothing{}, nil
 }
 
-func (o *observer) master() (int, error) {
-	controller, err := o.controller()
-	if err != nil {
-		return 0, err
-	}
-	return probe.MasterOf(controller, o.processes)
-}
+func (o *observer) master() (int, error) { return o.finder.Master(o.controller, o.processes) }
 
 func (o *observer) state() processState {
 	var s processState

@@ -18,7 +18,8 @@ func Inside(ctx context.Context, out io.Writer, processes adapter.Processes, con
 	lines := json.NewEncoder(out)
 	log := event.NewLog(nowhere{}, time.Now())
 	log.Tap(func(e event.Event) { _ = lines.Encode(e) }) // nobody reads what cannot be written
-	workers := probe.WatchWorkers(ctx, log, subjectName, processes, func() (int, error) { return probe.MasterOf(controller, processes) })
+	top, finder := func() (int, error) { return controller, nil }, new(probe.Finder)
+	workers := probe.WatchWorkers(ctx, log, subjectName, processes, func() (int, error) { return finder.Master(top, processes) })
 	usage := probe.WatchUsage(ctx, log, workers, func() (int, error) { return probe.PastInit(controller), nil })
 	<-workers.Done()
 	<-usage.Done()

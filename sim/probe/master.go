@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"windtunnel.dev/internal/process"
 	"windtunnel.dev/sim/adapter"
@@ -31,6 +32,24 @@ func MasterOf(controller int, p adapter.Processes) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("at and below process %d: %w", controller, ErrNoMaster)
+}
+
+// Finder finds the master of one controller again and again. It searches only if the last known master
+// has ended, because a search lists all threads. The zero value is ready to use.
+type Finder struct{ last atomic.Int64 }
+
+// Master returns the PID of the master; see MasterOf.
+func (f *Finder) Master(controller func() (int, error), p adapter.Processes) (int, error) {
+	if pid := int(f.last.Load()); pid != 0 && IsMaster(pid, p) {
+		return pid, nil
+	}
+	top, err := controller()
+	if err != nil {
+		return 0, err
+	}
+	pid, err := MasterOf(top, p)
+	f.last.Store(int64(pid))
+	return pid, err
 }
 
 // executes reports whether a process runs but has no command line, as while it executes a program.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 
 	"windtunnel.dev/internal/process"
@@ -88,5 +90,30 @@ func TestPastInit(t *testing.T) {
 	}
 	if got := PastInit(os.Getpid()); got != os.Getpid() {
 		t.Errorf("past this process is %d, want itself, %d", got, os.Getpid())
+	}
+}
+
+// A finder does not search while the master lives, and searches for another one afterwards.
+func TestFinderKeepsTheMaster(t *testing.T) {
+	parent, child := family(t, "nginx: master process nginx")
+	searches := 0
+	controller := func() (int, error) { searches++; return parent, nil }
+	var finder Finder
+	for range 3 {
+		if got, err := finder.Master(controller, titled); err != nil || got != child {
+			t.Fatalf("found %d, %v, want %d", got, err, child)
+		}
+	}
+	if searches != 1 {
+		t.Errorf("it searched %d times for a master that lives", searches)
+	}
+	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for IsMaster(child, titled) { // until the kernel has ended it
+		runtime.Gosched()
+	}
+	if got, err := finder.Master(controller, titled); !errors.Is(err, ErrNoMaster) {
+		t.Errorf("found %d, %v after the end of the only master", got, err)
 	}
 }

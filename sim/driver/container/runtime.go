@@ -39,7 +39,7 @@ type runtime struct {
 	run      string
 
 	current atomic.Pointer[controller]
-	master  atomic.Int64 // PID of the nginx master as last seen
+	finder  probe.Finder
 }
 
 // Start creates a container and starts it. Like a kubelet, it first removes the previous container,
@@ -128,19 +128,14 @@ func (r *runtime) files() ([]testcontainers.ContainerFile, error) {
 	return files, nil
 }
 
-// Master searches for the nginx master only if the last known one has ended, because it is called
-// often.
 func (r *runtime) Master() (int, error) {
-	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid, r.setup.Processes) {
-		return pid, nil
-	}
-	c := r.current.Load()
-	if c == nil || c.init == 0 {
-		return 0, probe.ErrNoMaster
-	}
-	pid, err := probe.MasterOf(c.PID(), r.setup.Processes)
-	r.master.Store(int64(pid))
-	return pid, err
+	return r.finder.Master(func() (int, error) {
+		c := r.current.Load()
+		if c == nil || c.init == 0 {
+			return 0, probe.ErrNoMaster
+		}
+		return c.PID(), nil
+	}, r.setup.Processes)
 }
 
 // Read also works after the container has ended.

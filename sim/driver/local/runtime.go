@@ -26,7 +26,8 @@ type runtime struct {
 	root    string        // of the controller's files
 	image   *rootfs.Image // whose files are at the root; nil if the controller is a binary
 	current atomic.Pointer[process]
-	master  atomic.Int64 // PID of the master as last seen
+	finder  probe.Finder
+	master  atomic.Int64 // PID of the master as last seen, if the adapter names a file with the PID
 	saved   map[string][]byte
 }
 
@@ -149,8 +150,7 @@ func (r *runtime) Root() string {
 	return r.root
 }
 
-// Master reads the file with the PID, if the adapter names one. Otherwise it searches for the master,
-// only if the last known one has ended, because it is called often.
+// Master reads the file with the PID, if the adapter names one. Otherwise it searches for the master.
 func (r *runtime) Master() (int, error) {
 	p := r.current.Load()
 	if p == nil {
@@ -159,12 +159,7 @@ func (r *runtime) Master() (int, error) {
 	if r.setup.Processes.PIDFile != "" {
 		return r.fromFile(p)
 	}
-	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid, r.setup.Processes) {
-		return pid, nil
-	}
-	pid, err := probe.MasterOf(p.PID(), r.setup.Processes)
-	r.master.Store(int64(pid))
-	return pid, err
+	return r.finder.Master(func() (int, error) { return p.PID(), nil }, r.setup.Processes)
 }
 
 // fromFile reads the master's PID from the adapter's file. An isolated master has another PID there.
