@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,8 +68,8 @@ func table(runs string) error {
 	}
 	fmt.Print("# Load from several pods\n\n`make cluster-traffic` makes these tables. The machine is described in environment.txt.\n\n" +
 		"The same scenario and seed, with its requests from 1, 2 and 4 pods. \"Same requests\" compares the\n" +
-		"time since the begin of the round, the lane, the host and the method of each request with those of\n" +
-		"the first row, as far as both rounds last.\n\n" +
+		"lane, the host, the method and the time since the first request of each request with those of the\n" +
+		"first row, as far as both rounds last. Times may differ by the bounds of the clocks and 1 ms.\n\n" +
 		"| traffic pods | valid | sent | same requests | failed | latency p50 | p99 | lag p99 | last convergence p50 | p90 | largest clock bound |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range same {
@@ -147,14 +148,12 @@ func (r result) bound() time.Duration {
 	return bound.Round(10 * time.Microsecond)
 }
 
-// request is what the seed determines of a request.
-type request struct {
-	at                 time.Duration // since the begin of the round, rounded: the begin itself is logged a little late
-	lane, host, method string
-}
+// request is what the seed determines of a request, besides its time.
+type request struct{ lane, host, method string }
 
-// requests returns the requests of the first round, in order, and how long all of them are there.
-func (r result) requests() (all map[request]int, length time.Duration, err error) {
+// requests returns the times of the requests of the first round since the first one, in order, and how
+// long all of them are there.
+func (r result) requests() (all map[request][]time.Duration, length time.Duration, err error) {
 	file, err := os.Open(filepath.Join(r.folder, "events.jsonl"))
 	if err != nil {
 		return nil, 0, err
@@ -174,14 +173,16 @@ func (r result) requests() (all map[request]int, length time.Duration, err error
 	}
 	slices.SortFunc(times, func(a, b event.Event) int { return cmp.Compare(a.At, b.At) })
 	first, last := times[0].At, times[len(times)-1].At
-	all = map[request]int{}
+	all = map[request][]time.Duration{}
 	for _, e := range times {
-		all[request{(e.At - first).Round(5 * time.Millisecond), e.Request.Lane, e.Request.Host, e.Request.Method}]++
+		one := request{e.Request.Lane, e.Request.Host, e.Request.Method}
+		all[one] = append(all[one], e.At-first)
 	}
 	return all, last - first, nil
 }
 
-// sameRequests compares the requests of two runs, as far as both last.
+// sameRequests compares the requests of two runs, as far as both last. Two times are the same if they
+// differ by no more than the clocks may.
 func (r result) sameRequests(other result) (string, error) {
 	ours, length, err := r.requests()
 	if err != nil {
@@ -191,21 +192,43 @@ func (r result) sameRequests(other result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	end := min(length, also) - 100*time.Millisecond
+	end, tolerance := min(length, also)-100*time.Millisecond, r.bound()+other.bound()+time.Millisecond
 	compared, differ := 0, 0
-	for _, pair := range [][2]map[request]int{{ours, theirs}, {theirs, ours}} {
-		for one, n := range pair[0] {
-			if one.at > end {
-				continue
-			}
-			compared++
-			if pair[1][one] != n {
-				differ++
-			}
+	for one := range ours {
+		n, d := compareTimes(ours[one], theirs[one], end, tolerance)
+		compared, differ = compared+n, differ+d
+	}
+	for one, times := range theirs {
+		if ours[one] == nil {
+			compared, differ = compared+len(times), differ+len(times)
 		}
 	}
 	if differ > 0 {
-		return fmt.Sprintf("%d of %d differ", differ, compared/2), nil
+		return fmt.Sprintf("%d of %d differ", differ, compared), nil
 	}
-	return "all " + strconv.Itoa(compared/2), nil
+	return "all " + strconv.Itoa(compared), nil
+}
+
+// compareTimes returns how many times up to the end there are, and how many of them differ, or are in
+// one list only.
+func compareTimes(a, b []time.Duration, end, tolerance time.Duration) (compared, differ int) {
+	for i := range max(len(a), len(b)) {
+		one, other := at(a, i), at(b, i)
+		if min(one, other) > end {
+			break
+		}
+		compared++
+		if (one - other).Abs() > tolerance {
+			differ++
+		}
+	}
+	return compared, differ
+}
+
+// at returns an element, or the latest possible time if there is none.
+func at(times []time.Duration, i int) time.Duration {
+	if i < len(times) {
+		return times[i]
+	}
+	return math.MaxInt64
 }
