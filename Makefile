@@ -84,9 +84,9 @@ setup: ## install nginx and its Lua modules if they are missing
 bench: setup ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-compare: ## run the benchmarks that the commit BASE and this one share, in turns, results in docs/results/bench.txt
+bench-compare: ## run the benchmarks that the commit BASE and this one share, in TURNS turns, results in docs/results/bench.txt
 	@mkdir -p docs/results
-	hack/bench-compare $(BASE) | tee docs/results/bench.txt
+	hack/bench-compare $(BASE) $(TURNS) | tee docs/results/bench.txt
 
 bench-kubeapi: ## benchmark the simulated API server, results in docs/results/kubeapi-bench.txt
 	@mkdir -p docs/results
