@@ -85,7 +85,7 @@ var harmless = []edit{
 	{"http.tmpl", "lua_shared_dict luaconfig 5m;", "lua_shared_dict 'luaconfig' 5m;"},
 	{"proxy.tmpl", "{{ $module }}_connect_timeout {{ $proxy.ConnectTimeout }}s;\n{{ $module }}_send_timeout {{ $proxy.SendTimeout }}s;", "{{ $module }}_send_timeout {{ $proxy.SendTimeout }}s;\n{{ $module }}_connect_timeout {{ $proxy.ConnectTimeout }}s;"},
 	{"proxy.tmpl", `{{- if ne $module "grpc" }}`, `{{- if not (eq $module "grpc") }}`},
-	{"proxy.tmpl", "{{- $proxy := .Location.Proxy -}}", "{{- $same := .Location -}}\n{{- $proxy := $same.Proxy -}}"},
+	{"proxy.tmpl", "{{- $proxy := .Proxy -}}", "{{- $same := . -}}\n{{- $proxy := $same.Proxy -}}"},
 	{"proxy.tmpl", "{{ $module }}_next_upstream_tries {{ $proxy.NextUpstreamTries }};", `{{ printf "%s_next_upstream_tries %v" $module $proxy.NextUpstreamTries }};`},
 	{"access.tmpl", "{{- range .Location.Denylist.CIDR }}", "{{- range $network := .Location.Denylist.CIDR }}"},
 	{"access.tmpl", "satisfy {{ . }};\n{{- end }}", "satisfy {{ . }}; # all or any\n{{- end }}"},
