@@ -200,7 +200,8 @@ func (r result) sameRequests(other result) (string, error) {
 	}
 	for one, times := range theirs {
 		if ours[one] == nil {
-			compared, differ = compared+len(times), differ+len(times)
+			n, d := compareTimes(nil, times, end, tolerance)
+			compared, differ = compared+n, differ+d
 		}
 	}
 	if differ > 0 {

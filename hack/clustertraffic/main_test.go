@@ -16,6 +16,7 @@ func TestTimesMayDifferByTheBoundsOfTheClocks(t *testing.T) {
 		{"within the tolerance", []time.Duration{0, 10 * ms}, []time.Duration{0, 12 * ms}, 2, 0},
 		{"beyond it", []time.Duration{0, 10 * ms}, []time.Duration{0, 13 * ms}, 2, 1},
 		{"one is missing", []time.Duration{0, 10 * ms}, []time.Duration{0}, 2, 1},
+		{"all are missing", nil, []time.Duration{0, 10 * ms, 200 * ms}, 2, 2},
 		{"after the end", []time.Duration{0, 10 * ms}, []time.Duration{0, 10 * ms, 200 * ms}, 2, 0},
 	} {
 		compared, differ := compareTimes(test.a, test.b, 100*ms, 2*ms)
