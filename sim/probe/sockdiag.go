@@ -15,6 +15,10 @@ import (
 // or the socket has gone.
 var errNoDiag = errors.New("sock_diag has no answer")
 
+// The library finds the byte order when it first needs it, without a lock. It must find it before several
+// subjects are observed at once.
+var _ = nl.NativeEndian()
+
 // diagRequest asks for the one socket with these addresses: struct inet_diag_req_v2 of
 // linux/inet_diag.h. The netlink library's own SocketGet asks for a dump of all, which the kernel
 // filters by ports alone.
