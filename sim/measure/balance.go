@@ -17,7 +17,7 @@ func newBalance(rounds) measurement {
 	return &balance{pods: map[string]map[string]bool{}, moved: map[string]bool{}, answers: map[string]map[string]int{}}
 }
 
-func (m *balance) Add(e event.Event, in bool) {
+func (m *balance) Add(e *event.Event, in bool) {
 	switch {
 	case e.Pod != nil:
 		if m.pods[e.Pod.Service] == nil {

@@ -10,10 +10,10 @@ import (
 
 func TestBalance(t *testing.T) {
 	m := newBalance(nil)
-	pod := func(service, name string) { m.Add(event.Event{Pod: &event.Pod{Service: service, Name: name}}, false) }
+	pod := func(service, name string) { m.Add(&event.Event{Pod: &event.Pod{Service: service, Name: name}}, false) }
 	answered := func(service, name string, times int) {
 		for range times {
-			m.Add(event.Event{Request: &event.Request{Served: service, Pod: name}}, true)
+			m.Add(&event.Event{Request: &event.Request{Served: service, Pod: name}}, true)
 		}
 	}
 	for _, name := range []string{"a1", "a2", "a3", "a4"} {
@@ -28,7 +28,7 @@ func TestBalance(t *testing.T) {
 	pod("moved", "m1")
 	pod("moved", "m2")
 	answered("moved", "m1", 1000)
-	m.Add(event.Event{Change: &event.Change{Service: "moved", Removed: []string{"m2"}}}, true)
+	m.Add(&event.Event{Change: &event.Change{Service: "moved", Removed: []string{"m2"}}}, true)
 	pod("alone", "p1")
 	answered("alone", "p1", 1000)
 	answered("", "", 100)

@@ -59,7 +59,7 @@ func (m *bins) index(t time.Duration) int {
 	return m.offsets[round] + int((t-m.rounds[round].Begin)/m.width)
 }
 
-func (m *bins) Add(e event.Event, in bool) {
+func (m *bins) Add(e *event.Event, in bool) {
 	if e.Worker != nil {
 		m.carry(e.At)
 		m.live.update(*e.Worker)

@@ -31,7 +31,7 @@ func newCertificates(r rounds) measurement {
 	return &certificates{rounds: r, byHost: map[string][]shown{}}
 }
 
-func (m *certificates) Add(e event.Event, in bool) {
+func (m *certificates) Add(e *event.Event, in bool) {
 	switch {
 	case !in:
 	case e.Change != nil && e.Change.Certificate != nil:

@@ -36,7 +36,7 @@ type clocks struct {
 
 func newClocks(rounds) measurement { return &clocks{byPod: map[string]*Clock{}} }
 
-func (m *clocks) Add(e event.Event, _ bool) {
+func (m *clocks) Add(e *event.Event, _ bool) {
 	switch {
 	case e.Missing != nil:
 		m.lost = append(m.lost, *e.Missing)

@@ -41,7 +41,7 @@ func newConverge(r rounds) measurement {
 	}
 }
 
-func (m *converge) Add(e event.Event, in bool) {
+func (m *converge) Add(e *event.Event, in bool) {
 	switch {
 	case e.Worker != nil:
 		m.spans.setState(*e.Worker, e.At)

@@ -18,7 +18,7 @@ type totals struct{ at, nginx, controller time.Duration }
 
 func newCPU(r rounds) measurement { return &cpu{rounds: r} }
 
-func (m *cpu) Add(e event.Event, _ bool) {
+func (m *cpu) Add(e *event.Event, _ bool) {
 	if u := e.Usage; u != nil {
 		m.samples = append(m.samples, totals{e.At, u.NginxCPU + u.ChildrenCPU, u.ControllerCPU})
 	}

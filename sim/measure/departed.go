@@ -31,7 +31,7 @@ type nginxFailure struct {
 
 func newDeparted(r rounds) measurement { return &departed{rounds: r, gone: map[string]time.Duration{}} }
 
-func (m *departed) Add(e event.Event, in bool) {
+func (m *departed) Add(e *event.Event, in bool) {
 	switch r := e.Request; {
 	case e.Pod != nil && e.Pod.State == "gone":
 		m.gone[e.Pod.Name] = e.At

@@ -19,7 +19,7 @@ type faults struct {
 
 func newFaults(r rounds) measurement { return &faults{rounds: r, struck: map[string]*Struck{}} }
 
-func (m *faults) Add(e event.Event, in bool) {
+func (m *faults) Add(e *event.Event, in bool) {
 	if e.Fault == nil {
 		return
 	}
@@ -47,7 +47,7 @@ func (m *faults) of(name string) *Struck {
 }
 
 // end records the end of a fault.
-func (m *faults) end(e event.Event, from time.Duration) {
+func (m *faults) end(e *event.Event, from time.Duration) {
 	s := m.of(e.Fault.Name)
 	told := e.Fault.Struck
 	if told != nil {

@@ -25,7 +25,7 @@ func TestFaults(t *testing.T) {
 		{4, event.Fault{Name: "config-tests", Healed: true}},
 		{5, event.Fault{Name: "api-429"}},
 	} {
-		m.Add(event.Event{At: time.Duration(e.second) * time.Second, Fault: &e.fault}, true)
+		m.Add(&event.Event{At: time.Duration(e.second) * time.Second, Fault: &e.fault}, true)
 	}
 	var s Subject
 	var l Timeline

@@ -14,7 +14,7 @@ import (
 // order of At, including the events of the whole run. in reports whether At is in one of the
 // subject's rounds.
 type measurement interface {
-	Add(e event.Event, in bool)
+	Add(e *event.Event, in bool)
 	Result(s *Subject, t *Timeline)
 }
 
@@ -79,7 +79,7 @@ func From(log iter.Seq2[event.Event, error]) (Result, Series, error) {
 	return result, series, nil
 }
 
-func reduce(events []event.Event, rounds rounds, s *Subject, t *Timeline) {
+func reduce(events []*event.Event, rounds rounds, s *Subject, t *Timeline) {
 	reducers := make([]measurement, len(measurements))
 	for i, begin := range measurements {
 		reducers[i] = begin(rounds)
@@ -96,9 +96,9 @@ func reduce(events []event.Event, rounds rounds, s *Subject, t *Timeline) {
 }
 
 // collect reads the log to its end and groups the events by subject.
-func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.Event, error) {
+func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]*event.Event, error) {
 	var run *event.Run
-	bySubject := map[string][]event.Event{}
+	bySubject := map[string][]*event.Event{}
 	n := 0
 	for e, err := range log {
 		if err != nil {
@@ -114,7 +114,7 @@ func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.E
 			}
 			run = e.Run
 		}
-		bySubject[e.Subject] = append(bySubject[e.Subject], e)
+		bySubject[e.Subject] = append(bySubject[e.Subject], &e)
 	}
 	switch {
 	case run == nil:
@@ -127,7 +127,7 @@ func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.E
 
 // names returns the subjects in the order of the scenario, followed by those that the scenario does
 // not name.
-func names(run event.Run, bySubject map[string][]event.Event) []string {
+func names(run event.Run, bySubject map[string][]*event.Event) []string {
 	var all []string
 	for _, name := range run.Subjects {
 		if name != "" && !slices.Contains(all, name) {
@@ -146,15 +146,15 @@ func names(run event.Run, bySubject map[string][]event.Event) []string {
 
 // inOrder returns the events of a subject and of the whole run in the order of At. At equal times,
 // actions come before observations. Measurements do not depend on a finer order.
-func inOrder(own, common []event.Event) []event.Event {
+func inOrder(own, common []*event.Event) []*event.Event {
 	events := slices.Concat(own, common)
-	slices.SortStableFunc(events, func(a, b event.Event) int {
+	slices.SortStableFunc(events, func(a, b *event.Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(sortRank(a), sortRank(b)), cmp.Compare(generationOf(a), generationOf(b)))
 	})
 	return events
 }
 
-func sortRank(e event.Event) int {
+func sortRank(e *event.Event) int {
 	switch {
 	case e.Phase != nil:
 		return phaseRank[e.Phase.Name]
@@ -166,7 +166,7 @@ func sortRank(e event.Event) int {
 	return 30
 }
 
-func generationOf(e event.Event) int {
+func generationOf(e *event.Event) int {
 	if e.Worker == nil {
 		return 0
 	}

@@ -39,7 +39,7 @@ func newGenerations(r rounds) measurement {
 
 // Add also processes events between rounds, up to the end of the last round: a worker that ended
 // between two rounds is not alive in the next one.
-func (m *generations) Add(e event.Event, in bool) {
+func (m *generations) Add(e *event.Event, in bool) {
 	if len(m.rounds) == 0 || e.At > m.end() {
 		return
 	}

@@ -29,7 +29,7 @@ func newHeat(r rounds) measurement {
 	return &heat{rounds: r, width: widthOf(r.total(), mostColumns), lanes: map[string]map[time.Duration]map[int]int{}}
 }
 
-func (m *heat) Add(e event.Event, in bool) {
+func (m *heat) Add(e *event.Event, in bool) {
 	if !in || e.Request == nil || !hasLatency(e.Request) {
 		return
 	}

@@ -15,7 +15,7 @@ type heap struct {
 
 func newHeap(r rounds) measurement { return &heap{edges: edgesOf(r)} }
 
-func (m *heap) Add(e event.Event, in bool) {
+func (m *heap) Add(e *event.Event, in bool) {
 	if e.Memory == nil || e.Memory.Heap == 0 {
 		return
 	}
@@ -48,7 +48,7 @@ func newDictionaries(r rounds) measurement {
 	return &dictionaries{rounds: r, known: map[string]*dictionary{}}
 }
 
-func (m *dictionaries) Add(e event.Event, in bool) {
+func (m *dictionaries) Add(e *event.Event, in bool) {
 	if e.Memory == nil {
 		return
 	}

@@ -23,7 +23,7 @@ func TestHeapAndDictionaries(t *testing.T) {
 		21 * time.Second: told(200, 400), 40 * time.Second: told(800, 2),
 	} {
 		for _, m := range []measurement{heap, dictionaries} {
-			m.Add(event.Event{At: at, Memory: memory}, of.at(at) >= 0)
+			m.Add(&event.Event{At: at, Memory: memory}, of.at(at) >= 0)
 		}
 	}
 	var s Subject
@@ -46,7 +46,7 @@ func TestNothingSaid(t *testing.T) {
 	of := rounds{{Begin: 0, End: 20 * time.Second}}
 	var s Subject
 	for _, m := range []measurement{newHeap(of), newDictionaries(of)} {
-		m.Add(event.Event{At: time.Second, Usage: &event.Usage{NginxRSS: 1}}, true)
+		m.Add(&event.Event{At: time.Second, Usage: &event.Usage{NginxRSS: 1}}, true)
 		m.Result(&s, nil)
 	}
 	if s.Heap != (Heap{}) || s.Dictionaries != nil {

@@ -14,12 +14,12 @@ const mostLayers = 6
 // not every sample does.
 type layers struct {
 	born    births
-	samples []event.Event
+	samples []*event.Event
 }
 
 func newLayers(rounds) measurement { return &layers{born: births{}} }
 
-func (m *layers) Add(e event.Event, _ bool) {
+func (m *layers) Add(e *event.Event, _ bool) {
 	switch {
 	case e.Worker != nil:
 		m.born.add(e.Worker)
@@ -31,8 +31,8 @@ func (m *layers) Add(e event.Event, _ bool) {
 // Result must run after bins, because it completes the bins. If a bin has several samples, the
 // largest one counts; a bin without samples has the last value before it.
 func (m *layers) Result(_ *Subject, t *Timeline) {
-	t.Proportional = slices.ContainsFunc(m.samples, func(e event.Event) bool { return isThorough(e.Usage) })
-	samples := slices.DeleteFunc(m.samples, func(e event.Event) bool { return t.Proportional && !isThorough(e.Usage) })
+	t.Proportional = slices.ContainsFunc(m.samples, func(e *event.Event) bool { return isThorough(e.Usage) })
+	samples := slices.DeleteFunc(m.samples, func(e *event.Event) bool { return t.Proportional && !isThorough(e.Usage) })
 	var last []int64
 	for i := range t.Bins {
 		bin := &t.Bins[i]

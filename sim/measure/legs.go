@@ -28,12 +28,12 @@ type LegDurations struct {
 // legs measures how the time of each change divides into its legs.
 type legs struct {
 	written map[int]time.Duration
-	syncs   []event.Event // in the order of their ends
+	syncs   []*event.Event // in the order of their ends
 }
 
 func newLegs(rounds) measurement { return &legs{written: map[int]time.Duration{}} }
 
-func (m *legs) Add(e event.Event, _ bool) {
+func (m *legs) Add(e *event.Event, _ bool) {
 	switch {
 	case e.Written != nil && e.Written.Error == "":
 		m.written[e.Written.Change] = e.At
@@ -90,8 +90,8 @@ func (m *legs) of(served Served) Legs {
 // in progress.
 func (m *legs) carrier(written, first time.Duration) *event.Event {
 	var last *event.Event
-	for i := range m.syncs {
-		if e := &m.syncs[i]; e.At >= written && e.At-e.Sync.Took <= first {
+	for _, e := range m.syncs {
+		if e.At >= written && e.At-e.Sync.Took <= first {
 			last = e
 		}
 	}

@@ -20,7 +20,7 @@ func TestLegsAddUp(t *testing.T) {
 		sync(1000*ms, 300*ms), // applied the change
 		sync(5000*ms, 300*ms), // began after the change was served
 	} {
-		m.Add(e, true)
+		m.Add(&e, true)
 	}
 	timeline := Timeline{Changes: []Served{{ID: 1, At: 200 * ms, Fate: Converged, First: 1400 * ms, Last: 2000 * ms}}}
 	var s Subject
@@ -40,7 +40,7 @@ func TestLegsAddUp(t *testing.T) {
 // A subject that does not report its syncs has only the legs that are visible from outside.
 func TestLegsWithoutReportedSyncs(t *testing.T) {
 	m := newLegs(nil)
-	m.Add(event.Event{At: 3, Written: &event.Written{Change: 1}}, true)
+	m.Add(&event.Event{At: 3, Written: &event.Written{Change: 1}}, true)
 	timeline := Timeline{Changes: []Served{{ID: 1, At: 1, Fate: Converged, First: 5, Last: 7}, {ID: 2, At: 1, Fate: Failed, First: none, Last: none}}}
 	m.Result(new(Subject), &timeline)
 	if got, want := timeline.Changes[0].Legs, (Legs{2, none, none, none, 2}); got != want {

@@ -20,7 +20,7 @@ func newMemory(r rounds) measurement {
 	return m
 }
 
-func (m *memory) Add(e event.Event, in bool) {
+func (m *memory) Add(e *event.Event, in bool) {
 	if e.Usage == nil {
 		return
 	}

@@ -47,7 +47,7 @@ type moments struct {
 
 func newMoments(r rounds) measurement { return &moments{rounds: r} }
 
-func (m *moments) Add(e event.Event, in bool) {
+func (m *moments) Add(e *event.Event, in bool) {
 	switch {
 	case e.Logged != nil:
 		m.logged = append(m.logged, Logged{e.At, e.Logged.Bytes})

@@ -33,7 +33,7 @@ type notApplicable struct{ all []NotApplicable }
 
 func newNotApplicable(rounds) measurement { return &notApplicable{} }
 
-func (m *notApplicable) Add(e event.Event, _ bool) {
+func (m *notApplicable) Add(e *event.Event, _ bool) {
 	if e.NotApplicable != nil {
 		m.all = append(m.all, NotApplicable{e.NotApplicable.Measurements, e.NotApplicable.Why})
 	}

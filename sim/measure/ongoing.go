@@ -86,12 +86,12 @@ func (o *Ongoing) Add(e event.Event) {
 	o.now = max(o.now, e.At)
 	for _, s := range o.subjects {
 		if e.Subject == s.name || e.Subject == "" {
-			s.add(e, o.version)
+			s.add(&e, o.version)
 		}
 	}
 }
 
-func (s *ongoing) add(e event.Event, version int) {
+func (s *ongoing) add(e *event.Event, version int) {
 	if e.Phase != nil {
 		s.phase(e.Phase, e.At)
 	}

@@ -23,7 +23,7 @@ func newGrowingBins(width time.Duration) *growingBins {
 }
 
 // add processes an event. generations counts the generations that are alive.
-func (g *growingBins) add(e event.Event, in bool, rs rounds, generations func() int, version int) {
+func (g *growingBins) add(e *event.Event, in bool, rs rounds, generations func() int, version int) {
 	if e.Worker != nil {
 		g.born.add(e.Worker)
 	}
@@ -99,7 +99,7 @@ type growingHeat struct {
 	columns map[time.Duration]*numbered[Column]
 }
 
-func (h *growingHeat) add(e event.Event, rs rounds, version int) {
+func (h *growingHeat) add(e *event.Event, rs rounds, version int) {
 	begin := rs[rs.at(e.At)].Begin
 	at := begin + (e.At-begin)/h.width*h.width
 	if h.columns[at] == nil {

@@ -77,7 +77,7 @@ func (s *settling) waiting() (n int) {
 }
 
 // Add counts the changes.
-func (s *settling) Add(e event.Event, in bool) {
+func (s *settling) Add(e *event.Event, in bool) {
 	if e.Change != nil && in {
 		s.made++
 	}

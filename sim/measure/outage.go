@@ -22,7 +22,7 @@ type sent struct {
 
 func newOutage(r rounds) measurement { return &outage{rounds: r} }
 
-func (m *outage) Add(e event.Event, in bool) {
+func (m *outage) Add(e *event.Event, in bool) {
 	if in && e.Request != nil && e.Request.Cause != event.OurCancel {
 		m.ends = append(m.ends, sent{e.At, e.Request.Cause == ""})
 	}

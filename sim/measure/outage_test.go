@@ -34,7 +34,7 @@ func TestOutage(t *testing.T) {
 	} {
 		m := newOutage(rounds)
 		for _, e := range test.events {
-			m.Add(e, true)
+			m.Add(&e, true)
 		}
 		var s Subject
 		m.Result(&s, nil)

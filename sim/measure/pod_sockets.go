@@ -7,7 +7,7 @@ type podSockets struct{ last event.PodSockets }
 
 func newPodSockets(rounds) measurement { return new(podSockets) }
 
-func (m *podSockets) Add(e event.Event, _ bool) {
+func (m *podSockets) Add(e *event.Event, _ bool) {
 	if e.PodSockets != nil {
 		m.last = *e.PodSockets
 	}

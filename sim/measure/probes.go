@@ -7,7 +7,7 @@ type probes struct{ Probe }
 
 func newProbes(rounds) measurement { return &probes{} }
 
-func (m *probes) Add(e event.Event, in bool) {
+func (m *probes) Add(e *event.Event, in bool) {
 	if e.Probe == nil || !in {
 		return
 	}

@@ -19,7 +19,7 @@ func newReloads(rounds) measurement {
 	return &reloads{known: map[generation]bool{}, pods: map[string]bool{}, counted: counters{}}
 }
 
-func (m *reloads) Add(e event.Event, in bool) {
+func (m *reloads) Add(e *event.Event, in bool) {
 	if e.Scrape != nil {
 		m.counted.add(e.Scrape, e.At, in)
 	}

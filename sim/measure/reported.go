@@ -95,7 +95,7 @@ func newReported(rounds) measurement {
 	return &reported{counted: counters{}, late: newDurations()}
 }
 
-func (m *reported) Add(e event.Event, in bool) {
+func (m *reported) Add(e *event.Event, in bool) {
 	switch {
 	case e.Scrape != nil:
 		m.counted.add(e.Scrape, e.At, in)

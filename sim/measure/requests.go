@@ -41,7 +41,7 @@ func newRequests(rounds) measurement {
 	return &requests{all: newTally(), byLane: map[string]*tally{}, left: map[string]time.Duration{}}
 }
 
-func (m *requests) Add(e event.Event, in bool) {
+func (m *requests) Add(e *event.Event, in bool) {
 	switch {
 	case e.Change != nil:
 		m.change(e.Change, e.At)

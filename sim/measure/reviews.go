@@ -18,7 +18,7 @@ type reviews struct {
 
 func newReviews(rounds) measurement { return &reviews{took: newDurations()} }
 
-func (m *reviews) Add(e event.Event, in bool) {
+func (m *reviews) Add(e *event.Event, in bool) {
 	if e.Review == nil || !in {
 		return
 	}

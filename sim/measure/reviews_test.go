@@ -19,7 +19,7 @@ func TestReviews(t *testing.T) {
 		{event.Review{Took: 3 * time.Millisecond}, true},
 		{event.Review{Took: time.Minute, Error: "context deadline exceeded"}, true},
 	} {
-		m.Add(event.Event{Review: &test.review}, test.in)
+		m.Add(&event.Event{Review: &test.review}, test.in)
 	}
 	var s Subject
 	m.Result(&s, nil)

@@ -23,7 +23,7 @@ type rounds []Round
 // roundsOf finds the rounds among sorted events. A round without an end in the log ends with the
 // log's last event. If the run was interrupted, the open round ends there, and later events are
 // ignored.
-func roundsOf(events []event.Event) (rounds, error) {
+func roundsOf(events []*event.Event) (rounds, error) {
 	var all rounds
 	open := false
 	for _, e := range events {

@@ -8,7 +8,7 @@ type starts struct{ Start }
 
 func newStarts(rounds) measurement { return &starts{} }
 
-func (m *starts) Add(e event.Event, _ bool) {
+func (m *starts) Add(e *event.Event, _ bool) {
 	if e.Start == nil {
 		return
 	}

@@ -14,7 +14,7 @@ func newSyncs(rounds) measurement {
 	return &syncs{render: newDurations(), test: newDurations(), signal: newDurations(), firstWorker: newDurations()}
 }
 
-func (m *syncs) Add(e event.Event, in bool) {
+func (m *syncs) Add(e *event.Event, in bool) {
 	if e.Sync == nil {
 		return
 	}

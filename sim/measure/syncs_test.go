@@ -18,7 +18,7 @@ func TestPartialReportsShowNoPosts(t *testing.T) {
 	} {
 		m := newSyncs(nil)
 		for _, sync := range test.syncs {
-			m.Add(event.Event{Sync: &sync}, true)
+			m.Add(&event.Event{Sync: &sync}, true)
 		}
 		var s Subject
 		m.Result(&s, nil)
@@ -32,13 +32,13 @@ func TestPartialReportsShowNoPosts(t *testing.T) {
 func TestPhasesOfReloads(t *testing.T) {
 	m := newSyncs(nil)
 	for i := range 3 {
-		m.Add(event.Event{Sync: &event.Sync{Reload: true, Phases: &event.Phases{
+		m.Add(&event.Event{Sync: &event.Sync{Reload: true, Phases: &event.Phases{
 			Render: 1 * time.Millisecond, Test: time.Duration(i+1) * time.Millisecond, Signal: 3 * time.Millisecond, FirstWorker: 4 * time.Millisecond,
 		}}}, true)
 	}
-	m.Add(event.Event{Sync: &event.Sync{Reload: true, Phases: &event.Phases{Test: time.Hour}}}, false)
-	m.Add(event.Event{Sync: &event.Sync{Reload: true, Error: "nginx -t failed", Phases: &event.Phases{Test: time.Hour}}}, true)
-	m.Add(event.Event{Sync: &event.Sync{Phases: &event.Phases{Render: time.Hour}}}, true)
+	m.Add(&event.Event{Sync: &event.Sync{Reload: true, Phases: &event.Phases{Test: time.Hour}}}, false)
+	m.Add(&event.Event{Sync: &event.Sync{Reload: true, Error: "nginx -t failed", Phases: &event.Phases{Test: time.Hour}}}, true)
+	m.Add(&event.Event{Sync: &event.Sync{Phases: &event.Phases{Render: time.Hour}}}, true)
 	var s Subject
 	m.Result(&s, nil)
 	phases := s.Syncs.Phases

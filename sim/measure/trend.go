@@ -32,7 +32,7 @@ type points [trendPoints][]float64
 
 func newTrends(r rounds) measurement { return &trends{rounds: r} }
 
-func (m *trends) Add(e event.Event, in bool) {
+func (m *trends) Add(e *event.Event, in bool) {
 	if !in || m.rounds.total() <= 0 {
 		return
 	}

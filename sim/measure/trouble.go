@@ -13,7 +13,7 @@ type trouble struct{ times map[string]int }
 
 func newTrouble(rounds) measurement { return &trouble{map[string]int{}} }
 
-func (m *trouble) Add(e event.Event, _ bool) {
+func (m *trouble) Add(e *event.Event, _ bool) {
 	if e.Trouble == nil {
 		return
 	}

@@ -53,7 +53,7 @@ type validity struct {
 
 func newValidity(r rounds) measurement { return &validity{rounds: r, gap: MaxGranularity} }
 
-func (m *validity) Add(e event.Event, in bool) {
+func (m *validity) Add(e *event.Event, in bool) {
 	switch {
 	case e.Run != nil:
 		m.gap = cmp.Or(e.Run.Granularity, m.gap)

@@ -19,7 +19,7 @@ func newWorkers(r rounds) measurement {
 	return &workers{rounds: r, live: liveWorkers{}, seen: map[generation]bool{}}
 }
 
-func (m *workers) Add(e event.Event, in bool) {
+func (m *workers) Add(e *event.Event, in bool) {
 	if e.Worker != nil {
 		m.live.update(*e.Worker)
 	}
