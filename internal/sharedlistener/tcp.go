@@ -26,7 +26,7 @@ func ListenTCP(own netip.AddrPort, trouble func(error)) (*TCP, error) {
 	if err != nil {
 		return nil, err
 	}
-	var config net.ListenConfig
+	config := net.ListenConfig{KeepAlive: -1} // a peer on this machine does not disappear; keep-alive takes four system calls a connection
 	config.SetMultipathTCP(false) // Go's default; a BPF map holds no such socket
 	listener, err := config.Listen(context.Background(), "tcp4", own.String())
 	if err != nil {
