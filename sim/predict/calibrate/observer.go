@@ -84,6 +84,9 @@ func (o *observer) observe() {
 	o.stagger()
 	o.memory(begin)
 	o.lost()
+	for i := range o.all {
+		o.all[i].Rate = o.run.Input.RequestRate()
+	}
 }
 
 // sync observes the costs of a sync, which the log has at its end.

@@ -2,10 +2,12 @@ package costs
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"windtunnel.dev/sim/predict/simulate"
@@ -18,6 +20,8 @@ type Observation struct {
 	Run   int    // runs are resampled as a whole
 	Value float64
 	Of    []Part
+	// Rate is the rate of the requests beside which it was measured, per second for each processor.
+	Rate float64
 	// Count says that the value is a number of rare events: such values are added up, not averaged.
 	Count bool
 }
@@ -98,20 +102,48 @@ func resample(runs int, random *rand.Rand) []int {
 
 // fitAll fits all models. A model of which no run was drawn is fitted to all runs.
 func fitAll(models map[string][]row, drawn []int) simulate.Costs {
-	var costs simulate.Costs
-	for _, rows := range models {
-		weighted := weigh(rows, drawn)
-		if len(weighted) == 0 {
-			weighted = weigh(rows, ones(len(drawn)))
+	weighted := map[string][]row{}
+	most := 0.0
+	for name, rows := range models {
+		weighted[name] = weigh(rows, drawn)
+		if len(weighted[name]) == 0 {
+			weighted[name] = weigh(rows, ones(len(drawn)))
 		}
-		fitModel(&costs, weighted)
+		for _, r := range weighted[name] {
+			most = max(most, r.rate)
+		}
+	}
+	costs, least := fitBeside(0, weighted)
+	for i := 1; most > 0 && i <= requestSteps; i++ {
+		request := busiest / most * float64(i) / requestSteps
+		if fitted, loss := fitBeside(request, weighted); loss < least {
+			costs, least = fitted, loss
+		}
 	}
 	return costs
+}
+
+// The CPU time of a request is the one, of so many, with which all other costs fit best. With the largest,
+// the requests of the busiest run take this share of the processors.
+const (
+	requestSteps = 40
+	busiest      = 0.8
+)
+
+// fitBeside fits all models, given the CPU time of a request in seconds, by which times are longer. It also
+// returns the sum of the squares of the relative errors.
+func fitBeside(request float64, models map[string][]row) (costs simulate.Costs, loss float64) {
+	costs[simulate.Request].Per[simulate.Fixed] = request
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		loss += fitModel(&costs, models[name])
+	}
+	return costs, loss
 }
 
 // row is the median of the observations of a run that have the same size.
 type row struct {
 	run    int
+	rate   float64 // of requests
 	of     []Part
 	count  bool
 	value  float64
@@ -128,7 +160,7 @@ func medians(observations []Observation) []row {
 	for _, o := range observations {
 		k := keyOf(o.Run, o.Of)
 		if groups[k] == nil {
-			keys, rows = append(keys, k), append(rows, row{run: o.Run, of: o.Of, count: o.Count})
+			keys, rows = append(keys, k), append(rows, row{run: o.Run, rate: o.Rate, of: o.Of, count: o.Count})
 			sizes[o.Run]++
 		}
 		groups[k] = append(groups[k], o.Value)
@@ -160,11 +192,11 @@ type column struct {
 }
 
 // fitModel fits the costs of a model: the terms of 0 or more with the least sum of squared relative
-// errors. For counts, it is their ratio to the size.
-func fitModel(costs *simulate.Costs, rows []row) {
+// errors, which it returns. For counts, it is their ratio to the size, and it returns 0.
+func fitModel(costs *simulate.Costs, rows []row) (loss float64) {
 	if rows[0].count {
 		fitRatio(costs, rows)
-		return
+		return 0
 	}
 	var columns []column
 	for _, r := range rows {
@@ -194,17 +226,28 @@ func fitModel(costs *simulate.Costs, rows []row) {
 		weight := math.Sqrt(r.weight) / max(r.value, least, math.SmallestNonzeroFloat32)
 		line := make([]float64, len(columns))
 		for _, part := range r.of {
+			slower := slowdown(part.Cost, r.rate, *costs)
 			for i, c := range columns {
 				if c.cost == part.Cost {
-					line[i] += part.Size[c.term] * weight
+					line[i] += part.Size[c.term] * slower * weight
 				}
 			}
 		}
 		x, y = append(x, line), append(y, r.value*weight)
 	}
-	for i, value := range nonNegative(x, y) {
+	solution := nonNegative(x, y)
+	for i, value := range solution {
 		costs[columns[i].cost].Per[columns[i].term] = value
 	}
+	for i, line := range x {
+		residual := floats.Dot(line, solution) - y[i]
+		loss += residual * residual
+	}
+	return loss
+}
+
+func slowdown(cost simulate.Name, rate float64, costs simulate.Costs) float64 {
+	return simulate.Slowdown(cost, rate, costs[simulate.Request].Per[simulate.Fixed])
 }
 
 // fitRatio fits the fixed term of the only cost of a model.
@@ -225,7 +268,7 @@ func spreadOf(cost simulate.Name, observations []Observation, rows []row, costs 
 	medians := map[string]float64{}
 	var errors []float64
 	for _, r := range rows {
-		if fitted := at(r.of, costs); has(r.of, cost) && !r.count && fitted > 0 && r.value > 0 {
+		if fitted := at(r.of, r.rate, costs); has(r.of, cost) && !r.count && fitted > 0 && r.value > 0 {
 			medians[keyOf(r.run, r.of)] = r.value
 			errors = append(errors, math.Log(r.value/fitted))
 		}
@@ -240,11 +283,11 @@ func spreadOf(cost simulate.Name, observations []Observation, rows []row, costs 
 	return halfRange(errors), between
 }
 
-// at returns the sum of the costs of an observation.
-func at(of []Part, costs simulate.Costs) float64 {
+// at returns the sum of the costs of an observation beside requests.
+func at(of []Part, rate float64, costs simulate.Costs) float64 {
 	sum := 0.0
 	for _, part := range of {
-		sum += costs[part.Cost].At(part.Size)
+		sum += costs[part.Cost].At(part.Size) * slowdown(part.Cost, rate, costs)
 	}
 	return sum
 }
@@ -293,11 +336,13 @@ func modelOf(observations []Observation, cost simulate.Name) string {
 	return ""
 }
 
-// counts returns how many observations a cost has, and in how many runs.
+// counts returns how many observations a cost has, and in how many runs. For the cost of a request, they
+// are all of which requests change the value.
 func counts(observations []Observation, cost simulate.Name) (count, runs int) {
 	seen := map[int]bool{}
 	for _, o := range observations {
-		if has(o.Of, cost) {
+		beside := cost == simulate.Request && o.Rate > 0 && simulate.Slowdown(o.Of[0].Cost, o.Rate, 1) > 1
+		if beside || has(o.Of, cost) {
 			count++
 			seen[o.Run] = true
 		}

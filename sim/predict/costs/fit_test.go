@@ -98,6 +98,34 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// Requests take processors from a test: the fit finds how much, and what the test costs without them.
+func TestFitFindsCostOfRequests(t *testing.T) {
+	want := truth()
+	const request = 0.0008 // s
+	want[simulate.Request].Per[simulate.Fixed] = request
+	all := observe(want, 12, 4, 0)
+	for i := range all {
+		all[i].Rate = []float64{0, 25, 500}[all[i].Run/3%3]
+		if all[i].Model == "test" {
+			all[i].Value /= 1 - all[i].Rate*request
+		}
+	}
+	p, err := costs.Fit(all, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Point()
+	if !near(got[simulate.Request].Per[simulate.Fixed], request, 0.05) {
+		t.Errorf("a request takes %v s, want %v", got[simulate.Request].Per[simulate.Fixed], request)
+	}
+	size := simulate.Size{simulate.Fixed: 1, simulate.PerIngress: 1000, simulate.PerEndpoint: 2000}
+	for _, cost := range []simulate.Name{simulate.Test, simulate.Master} {
+		if !near(got[cost].At(size), want[cost].At(size), 0.05) {
+			t.Errorf("%s: %v, want %v", simulate.Table[cost].Name, got[cost].At(size), want[cost].At(size))
+		}
+	}
+}
+
 // Rare events are added up: most runs have none.
 func TestCounts(t *testing.T) {
 	var all []costs.Observation

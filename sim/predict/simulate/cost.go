@@ -104,6 +104,7 @@ const (
 	Controller
 	Rendering
 	LostByReload
+	Request
 	names
 )
 
@@ -144,6 +145,30 @@ var Table = [Names]Row{
 	Controller:   {"controller", "MiB", "peak memory of the controller", []Term{Fixed, PerIngress, PerEndpoint}},
 	Rendering:    {"rendering", "MiB", "what it needs in addition if nginx.conf changes", []Term{PerIngress, PerEndpoint}},
 	LostByReload: {"lost", "s", "requests lost by a reload, per request/s of clients that never repeat one", []Term{Fixed}},
+	Request:      {"request", "s", "CPU time that a request takes from everything else, with its client and its pod", []Term{Fixed}},
+}
+
+// mostLoad is the largest share of the processors that requests take in the simulation: with more, nothing
+// else would ever end.
+const mostLoad = 0.9
+
+// Slowdown returns how many times longer a cost takes beside requests, given their rate for each processor
+// and the CPU time of one in seconds. Only times are longer.
+func Slowdown(cost Name, rate, request float64) float64 {
+	if Table[cost].Unit != "s" || cost == LostByReload || cost == Request {
+		return 1
+	}
+	return 1 / (1 - min(rate*request, mostLoad))
+}
+
+// slowDown makes the costs those beside requests with a rate for each processor.
+func (c *Costs) slowDown(rate float64) {
+	for i := range c {
+		factor := Slowdown(Name(i), rate, c[Request].Per[Fixed])
+		for term := range c[i].Per {
+			c[i].Per[term] *= factor
+		}
+	}
 }
 
 // seconds converts a number of seconds. Very long times are cut to a century.

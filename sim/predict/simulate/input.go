@@ -17,6 +17,15 @@ type Input struct {
 	SinceSync time.Duration
 }
 
+// RequestRate is the rate of all requests, per second for each processor.
+func (in Input) RequestRate() float64 {
+	rate := 0.0
+	for _, lane := range in.Traffic {
+		rate += lane.Rate
+	}
+	return rate / float64(max(in.Processors, 1))
+}
+
 // Cluster is the size of a cluster at the beginning.
 type Cluster struct {
 	Ingresses, Services, Endpoints int

@@ -172,6 +172,20 @@ func TestWorkersShareProcessors(t *testing.T) {
 	}
 }
 
+// Requests that need half of the processors double all other times. They never take all processors.
+func TestRequestsTakeProcessors(t *testing.T) {
+	for processors, want := range map[int]float64{1: 10, 2: 2, 8: 8.0 / 7} {
+		s := settings()
+		s.Workers, s.Push = 1, true
+		out := simulate.Run(simulate.Input{
+			Cluster: cluster, Settings: s, Processors: processors, For: time.Second, Settle: time.Minute,
+			Changes: []simulate.Stream{{Kind: simulate.RollingUpdate, Rate: 1, For: time.Second}},
+			Traffic: []simulate.Lane{{Rate: 400}, {Rate: 600, Repeats: true}},
+		}, free(map[simulate.Name]float64{simulate.Apply: 1, simulate.Request: 0.001}), 1)
+		near(t, fmt.Sprintf("last worker with %d processors", processors), mean(out.Last), want, 1e-6)
+	}
+}
+
 // A pod that stops at once loses its share of the requests until every worker knows it, if nginx
 // finds no other one.
 func TestDepartedPods(t *testing.T) {
