@@ -26,7 +26,8 @@ func ListenTCP(own netip.AddrPort, trouble func(error)) (*TCP, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := net.ListenConfig{KeepAlive: -1} // a peer on this machine does not disappear; keep-alive takes four system calls a connection
+	// A peer on this machine does not disappear, and keep-alive takes four system calls a connection.
+	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false) // Go's default; a BPF map holds no such socket
 	listener, err := config.Listen(context.Background(), "tcp4", own.String())
 	if err != nil {
