@@ -20,7 +20,7 @@ type Observation struct {
 	Run   int    // runs are resampled as a whole
 	Value float64
 	Of    []Part
-	// Rate is the rate of the requests beside which it was measured, per second for each processor.
+	// Rate is the rate of the requests that were sent meanwhile, per second for each processor.
 	Rate float64
 	// Count says that the value is a number of rare events: such values are added up, not averaged.
 	Count bool
@@ -123,15 +123,14 @@ func fitAll(models map[string][]row, drawn []int) simulate.Costs {
 	return costs
 }
 
-// The CPU time of a request is the one, of so many, with which all other costs fit best. With the largest,
-// the requests of the busiest run take this share of the processors.
+// The fit tries several CPU times of a request and keeps the one with which the other costs fit best.
 const (
-	requestSteps = 40
-	busiest      = 0.8
+	requestSteps = 40  // the number of values, beside 0
+	busiest      = 0.8 // the share of the processors that the requests of the busiest run take with the largest
 )
 
-// fitBeside fits all models, given the CPU time of a request in seconds, by which times are longer. It also
-// returns the sum of the squares of the relative errors.
+// fitBeside fits all models, given the CPU time of a request in seconds. It also returns the sum of the
+// squares of the relative errors.
 func fitBeside(request float64, models map[string][]row) (costs simulate.Costs, loss float64) {
 	costs[simulate.Request].Per[simulate.Fixed] = request
 	for _, name := range slices.Sorted(maps.Keys(models)) {
@@ -283,7 +282,7 @@ func spreadOf(cost simulate.Name, observations []Observation, rows []row, costs 
 	return halfRange(errors), between
 }
 
-// at returns the sum of the costs of an observation beside requests.
+// at returns the sum of the costs of an observation, given the rate of requests.
 func at(of []Part, rate float64, costs simulate.Costs) float64 {
 	sum := 0.0
 	for _, part := range of {
@@ -337,7 +336,7 @@ func modelOf(observations []Observation, cost simulate.Name) string {
 }
 
 // counts returns how many observations a cost has, and in how many runs. For the cost of a request, they
-// are all of which requests change the value.
+// are the observations that requests make longer.
 func counts(observations []Observation, cost simulate.Name) (count, runs int) {
 	seen := map[int]bool{}
 	for _, o := range observations {

@@ -152,8 +152,8 @@ var Table = [Names]Row{
 // else would ever end.
 const mostLoad = 0.9
 
-// Slowdown returns how many times longer a cost takes beside requests, given their rate for each processor
-// and the CPU time of one in seconds. Only times are longer.
+// Slowdown returns the factor by which requests make a cost longer. Rate is their number per second for each
+// processor, request the CPU time of one in seconds. It is 1 for costs that are not times.
 func Slowdown(cost Name, rate, request float64) float64 {
 	if Table[cost].Unit != "s" || cost == LostByReload || cost == Request {
 		return 1
@@ -161,7 +161,7 @@ func Slowdown(cost Name, rate, request float64) float64 {
 	return 1 / (1 - min(rate*request, mostLoad))
 }
 
-// slowDown makes the costs those beside requests with a rate for each processor.
+// slowDown makes times longer by a rate of requests, per second for each processor.
 func (c *Costs) slowDown(rate float64) {
 	for i := range c {
 		factor := Slowdown(Name(i), rate, c[Request].Per[Fixed])

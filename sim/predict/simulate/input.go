@@ -17,7 +17,7 @@ type Input struct {
 	SinceSync time.Duration
 }
 
-// RequestRate is the rate of all requests, per second for each processor.
+// RequestRate returns the rate of the requests of all lanes, per second for each processor.
 func (in Input) RequestRate() float64 {
 	rate := 0.0
 	for _, lane := range in.Traffic {
