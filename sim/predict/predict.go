@@ -40,6 +40,7 @@ type Answer struct {
 	Values     map[string]string `json:"values"`               // of the sweep, by setting
 	Cluster    simulate.Cluster  `json:"cluster"`              // at the beginning
 	Settings   simulate.Settings `json:"settings"`             // with their defaults
+	Load       float64           `json:"load"`                 // share of the processors that requests need; the simulation gives them at most 0.9
 	Figures    []Value           `json:"figures"`              // in the order of reports
 	Conditions []Verdict         `json:"conditions,omitempty"` // of the question, in its order
 	Meets      float64           `json:"meets"`                // share of the simulated runs that meet all conditions; 1 without conditions
@@ -113,6 +114,7 @@ func Ask(q question.Question, p *costs.Parameters, progress func(done, of int)) 
 		})
 		answer := answerOf(outcomes, p, conditions)
 		answer.Values, answer.Cluster, answer.Settings = point.Values, in.Cluster, in.Settings
+		answer.Load = in.RequestRatePerProcessor() * p.Point()[simulate.Request].Per[simulate.Fixed]
 		answer.Beyond = beyond(in, p)
 		prediction.Answers = append(prediction.Answers, answer)
 	}
@@ -226,12 +228,9 @@ func thin(steps []simulate.Step) []simulate.Step {
 
 // Quantities are those of an input that parameters have a range for.
 func Quantities(in simulate.Input) map[string]float64 {
-	changes, requests := 0.0, 0.0
+	changes := 0.0
 	for _, stream := range in.Changes {
 		changes += stream.Rate
-	}
-	for _, lane := range in.Traffic {
-		requests += lane.Rate
 	}
 	syncRate := in.Settings.DynamicSyncRate
 	if syncRate == 0 {
@@ -244,7 +243,7 @@ func Quantities(in simulate.Input) map[string]float64 {
 		"workers":    float64(in.Settings.Workers),
 		"processors": float64(in.Processors),
 		"changes/s":  changes,
-		"requests/s": requests,
+		"requests/s": in.RequestRate(),
 		"reloads/s":  in.Settings.SyncRate,
 		"syncs/s":    syncRate,
 	}

@@ -1,6 +1,7 @@
 package predict_test
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -119,6 +120,15 @@ func TestBeyond(t *testing.T) {
 	}
 	if want := map[string]float64{"ingresses": 50, "endpoints": 2, "workers": 2, "requests/s": 3600}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The answer says how much of the processors the requests of all lanes need, even if it is more than there is.
+func TestLoad(t *testing.T) {
+	for rates, want := range map[[2]string]float64{{"http=10/s", "post=10/s"}: 0.01, {"http=3000/s", "post=1000/s"}: 2} {
+		if got := ask(t, parameters(t), rates[:]...).Answers[0].Load; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: the requests need %v of two processors, want %v", rates, got, want)
+		}
 	}
 }
 

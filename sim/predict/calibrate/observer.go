@@ -85,7 +85,7 @@ func (o *observer) observe() {
 	o.memory(begin)
 	o.lost()
 	for i := range o.all {
-		o.all[i].Rate = o.run.Input.RequestRate()
+		o.all[i].Rate = o.run.Input.RequestRatePerProcessor()
 	}
 }
 

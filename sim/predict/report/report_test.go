@@ -103,6 +103,18 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
+// The remarks say so if requests need more processors than there are.
+func TestTooManyRequests(t *testing.T) {
+	const remark = "The requests need 250 % of the processors"
+	for load, want := range map[float64]bool{0.5: false, 2.5: true} {
+		p := prediction("0.3", "1")
+		p.Answers[1].Load = load
+		if got := strings.Join(report.Remarks(p), "\n"); strings.Contains(got, remark) != want {
+			t.Errorf("load %v: the remarks are %s", load, got)
+		}
+	}
+}
+
 // Without held-out runs, no answer looks as if it could be relied on.
 func TestNeverCompared(t *testing.T) {
 	p := prediction()

@@ -17,6 +17,7 @@ import (
 	"windtunnel.dev/sim/predict"
 	"windtunnel.dev/sim/predict/costs"
 	"windtunnel.dev/sim/predict/figure"
+	"windtunnel.dev/sim/predict/simulate"
 	"windtunnel.dev/sim/report"
 )
 
@@ -196,16 +197,23 @@ func Remarks(p *predict.Prediction) []string {
 // dictionary is the default size of the Lua dictionary configuration_data, in MiB.
 const dictionary = 20
 
-// limits names limits of the controller that some answer exceeds, and that the simulation ignores.
+// limits names limits of the machine and the controller that some answer exceeds, and that the simulation
+// ignores.
 func limits(p *predict.Prediction) []string {
-	largest := 0.0
+	list, load := 0.0, 0.0
 	for _, answer := range p.Answers {
-		largest = max(largest, valueOf(answer, "list").Median)
+		list = max(list, valueOf(answer, "list").Median)
+		load = max(load, answer.Load)
 	}
-	if largest <= dictionary {
-		return nil
+	var lines []string
+	if load > simulate.MostLoad {
+		lines = append(lines, fmt.Sprintf("The requests need %s of the processors, with their clients and pods, but the simulation leaves %s to everything else: ask for fewer requests or more processors.",
+			Format(figure.Share, load), Format(figure.Share, 1-simulate.MostLoad)))
 	}
-	return []string{fmt.Sprintf("The list of backends has %s, but Lua's dictionary configuration_data holds %d MiB, unless lua-shared-dicts says otherwise: raise it, or endpoints do not change any more.", Format(figure.MiB, largest), dictionary)}
+	if list <= dictionary {
+		return lines
+	}
+	return append(lines, fmt.Sprintf("The list of backends has %s, but Lua's dictionary configuration_data holds %d MiB, unless lua-shared-dicts says otherwise: raise it, or endpoints do not change any more.", Format(figure.MiB, list), dictionary))
 }
 
 func machineOf(machine map[string]string) string {

@@ -148,9 +148,9 @@ var Table = [Names]Row{
 	Request:      {"request", "s", "CPU time that a request takes from everything else, with its client and its pod", []Term{Fixed}},
 }
 
-// mostLoad is the largest share of the processors that requests take in the simulation: with more, nothing
+// MostLoad is the largest share of the processors that requests take in the simulation: with more, nothing
 // else would ever end.
-const mostLoad = 0.9
+const MostLoad = 0.9
 
 // Slowdown returns the factor by which requests make a cost longer. Rate is their number per second for each
 // processor, request the CPU time of one in seconds. It is 1 for costs that are not times.
@@ -158,7 +158,7 @@ func Slowdown(cost Name, rate, request float64) float64 {
 	if Table[cost].Unit != "s" || cost == LostByReload || cost == Request {
 		return 1
 	}
-	return 1 / (1 - min(rate*request, mostLoad))
+	return 1 / (1 - min(rate*request, MostLoad))
 }
 
 // slowDown makes times longer by a rate of requests, per second for each processor.

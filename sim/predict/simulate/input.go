@@ -17,13 +17,18 @@ type Input struct {
 	SinceSync time.Duration
 }
 
-// RequestRate returns the rate of the requests of all lanes, per second for each processor.
+// RequestRate returns the number of requests of all lanes per second.
 func (in Input) RequestRate() float64 {
 	rate := 0.0
 	for _, lane := range in.Traffic {
 		rate += lane.Rate
 	}
-	return rate / float64(max(in.Processors, 1))
+	return rate
+}
+
+// RequestRatePerProcessor returns the number of requests of all lanes per second for each processor.
+func (in Input) RequestRatePerProcessor() float64 {
+	return in.RequestRate() / float64(max(in.Processors, 1))
 }
 
 // Cluster is the size of a cluster at the beginning.

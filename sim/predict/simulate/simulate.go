@@ -77,7 +77,7 @@ func Run(in Input, costs Costs, seed uint64) Outcome {
 		processors: make(servers, max(in.Processors, 1)),
 	}
 	s.costs.vary(s.random)
-	s.costs.slowDown(in.RequestRate())
+	s.costs.slowDown(in.RequestRatePerProcessor())
 	if in.SinceSync > 0 {
 		s.syncs.next = s.syncs.every - in.SinceSync
 		s.reloads.next = s.reloads.every - in.SinceSync
