@@ -15,8 +15,8 @@ import (
 // or the socket has gone.
 var errNoDiag = errors.New("sock_diag has no answer")
 
-// The library finds the byte order when it first needs it, without a lock. It must find it before several
-// subjects are observed at once.
+// The library determines the byte order on first use, without a lock. This call does it before any observer
+// runs.
 var _ = nl.NativeEndian()
 
 // diagRequest asks for the one socket with these addresses: struct inet_diag_req_v2 of
