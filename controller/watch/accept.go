@@ -63,8 +63,11 @@ func (s *Store) verdict(ingress *networkingv1.Ingress) (denied string, err error
 	return s.options.Accept(ingress)
 }
 
-// reconsider accepts those rejected ingresses that the present ConfigMap allows.
+// reconsider accepts those rejected ingresses that the present ConfigMap allows. It waits for an
+// ingress that is being judged by the earlier ConfigMap.
 func (s *Store) reconsider() {
+	s.judging.Lock()
+	defer s.judging.Unlock()
 	s.mu.RLock()
 	rejected := maps.Clone(s.rejected)
 	s.mu.RUnlock()
@@ -74,16 +77,11 @@ func (s *Store) reconsider() {
 			continue
 		}
 		s.mu.Lock()
-		current := s.rejected[name].ingress == was.ingress // no newer version has arrived
-		if current {
-			delete(s.rejected, name)
-			s.accepted[name] = was.ingress
-			s.ledger.Put(was.ingress)
-		}
+		delete(s.rejected, name)
+		s.accepted[name] = was.ingress
+		s.ledger.Put(was.ingress)
 		s.mu.Unlock()
-		if current {
-			s.recordAccepted(was.ingress, denied)
-		}
+		s.recordAccepted(was.ingress, denied)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -87,6 +88,45 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	}
 	if got, want := c.store.Snapshot(), snapshot.Take(c.store); !slices.Equal(got.Ingresses, want.Ingresses) || !maps.Equal(got.ConfigMaps, want.ConfigMaps) {
 		t.Errorf("the ledger contains %v, the store %v", got, want)
+	}
+}
+
+// TestConfigMapChangesWhileAnIngressIsJudged changes the ConfigMap between the verdict on an ingress
+// and its rejection.
+func TestConfigMapChangesWhileAnIngressIsJudged(t *testing.T) {
+	var lenient atomic.Bool
+	judging, decide := make(chan struct{}), make(chan struct{})
+	options := standard()
+	options.DisableSyncEvents = true
+	options.Accept = func(*networkingv1.Ingress) (string, error) {
+		if lenient.Load() {
+			return "", nil
+		}
+		close(judging)
+		<-decide
+		return "", errors.New("too risky")
+	}
+	c := followed(t, options)
+	c.must(c.NetworkingV1().Ingresses("demo").Create(t.Context(), ingress("web", "nginx"), create))
+	<-judging
+	lenient.Store(true)
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}}
+	c.must(c.CoreV1().ConfigMaps("system").Create(t.Context(), config, create))
+	if got, want := <-c.events.Events, "Normal CREATE ConfigMap system/controller"; got != want {
+		t.Errorf("recorded %q, want %q", got, want)
+	}
+	var changes []string
+	select {
+	case change := <-c.changes: // the handler of the ConfigMap did not wait for the verdict
+		changes = append(changes, change)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(decide)
+	for len(changes) < 2 {
+		changes = append(changes, <-c.changes)
+	}
+	if got, want := c.accepted(), []string{"demo/web"}; !slices.Equal(got, want) {
+		t.Errorf("after %v, accepted %v, want %v; rejected %v", changes, got, want, c.store.Rejected())
 	}
 }
 
