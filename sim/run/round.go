@@ -22,6 +22,7 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 		return fmt.Errorf("subject %s: observe a round: %w", r.name, err)
 	}
 	r.cluster.Watch = converge.Watch
+	collectRarely()
 
 	r.observer.Sample()
 	endTraffic, err := r.send(acting, r.orders(o, number), func() { r.phase(event.RoundBegin, number) }, stopActing)
