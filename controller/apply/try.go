@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"windtunnel.dev/controller/conf"
+	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
 )
 
@@ -64,7 +65,8 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 	return err
 }
 
-// test writes a state and runs nginx -t on it. A test that ctx interrupts is not a rejection.
+// test writes a state and runs nginx -t on it. A test that ctx or a signal interrupts is not a
+// rejection, and neither is one that cannot be started.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
 	if err := WriteText(candidate, next.Conf); err != nil {
 		return err
@@ -73,7 +75,7 @@ func (t *Target) test(ctx context.Context, candidate string, next plan.State) er
 		return err
 	}
 	err := t.nginx.Test(ctx, candidate)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || nginx.Undecided(err) {
 		return err
 	}
 	return &Rejection{cause: err, File: candidate, Conf: next.Conf}

@@ -8,10 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"windtunnel.dev/internal/command"
@@ -103,6 +106,17 @@ func (n *Nginx) Test(ctx context.Context, conf string) error {
 		return nil
 	}
 	return fmt.Errorf("%w%s", err, n.hint(err.Error()))
+}
+
+// Undecided reports whether an error of Test says nothing about the configuration: nginx could not be
+// started, or was told to end, as by a kernel that is short of memory.
+func Undecided(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return errors.As(err, new(*exec.Error)) || errors.As(err, new(*fs.PathError))
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && slices.Contains([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT}, status.Signal())
 }
 
 // test is Test without the hint about modules. The search for modules uses it.
