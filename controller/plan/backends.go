@@ -2,10 +2,13 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/wire"
@@ -45,7 +48,7 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 		case change.After == nil:
 			whys = append(whys, Why{Old: "backend " + change.Name})
 		default:
-			whys = append(whys, compareAt(block{}, describe(change.Name, change.Before), describe(change.Name, change.After))...)
+			whys = append(whys, whyChanged(change.Name, change.Before, change.After)...)
 		}
 	}
 	if len(whys) == 0 {
@@ -54,31 +57,81 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 	return bounded(whys)
 }
 
-// describe formats a backend as lines: one per endpoint, and one per other field.
-func describe(name string, encoded []byte) []string {
-	var backend map[string]json.RawMessage
-	if err := json.Unmarshal(encoded, &backend); err != nil {
-		return []string{name + " is not a JSON object: " + err.Error()}
+// whyChanged lists the differences between two versions of a backend.
+func whyChanged(name string, before, after []byte) []Why {
+	old, err := fieldsOf(before)
+	new, newErr := fieldsOf(after)
+	if err := cmp.Or(err, newErr); err != nil {
+		return []Why{{New: name + " is not a JSON object: " + err.Error()}}
 	}
-	var described []string
-	for _, key := range slices.Sorted(maps.Keys(backend)) {
-		if key != "endpoints" {
-			described = append(described, fmt.Sprintf("%s.%s %s", name, key, backend[key]))
-		}
-	}
-	for _, e := range endpoints(backend["endpoints"]) {
-		described = append(described, fmt.Sprintf("%s endpoint %s:%s", name, e.Address, e.Port))
-	}
-	return described
+	return compareAt(block{}, old.describe(name, new), new.describe(name, old))
 }
 
-type endpoint struct{ Address, Port string }
+// fields are the members of a JSON object.
+type fields []field
 
-// endpoints decodes a list of endpoints; nil gives an empty list.
-func endpoints(raw json.RawMessage) []endpoint {
-	var all []endpoint
-	if err := json.Unmarshal(raw, &all); err != nil && raw != nil {
-		return []endpoint{{Address: "unreadable", Port: err.Error()}}
+type field struct {
+	name  string
+	value []byte
+}
+
+func fieldsOf(object []byte) (fields, error) {
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // there are none
+	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
+		return nil, cmp.Or(err, errors.New("it does not begin with {"))
 	}
-	return all
+	var all fields
+	for decoder.PeekKind() == '"' {
+		name, err := decoder.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		one := field{name: name.String()}
+		value, err := decoder.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		end := int(decoder.InputOffset())
+		one.value = object[end-len(value) : end]
+		all = append(all, one)
+	}
+	_, err := decoder.ReadToken()
+	return all, err
+}
+
+// describe formats the fields that differ from those of another version as lines: one per endpoint, and
+// one per other field.
+func (f fields) describe(backend string, other fields) []string {
+	var lines, endpoints []string
+	for _, one := range f {
+		switch {
+		case slices.ContainsFunc(other, one.equal):
+		case one.name == "endpoints":
+			endpoints = one.endpoints(backend)
+		default:
+			lines = append(lines, fmt.Sprintf("%s.%s %s", backend, one.name, one.value))
+		}
+	}
+	slices.Sort(lines)
+	return append(lines, endpoints...)
+}
+
+func (f field) equal(other field) bool {
+	return f.name == other.name && bytes.Equal(f.value, other.value)
+}
+
+// endpoints formats a list of endpoints.
+func (f field) endpoints(backend string) []string {
+	var all []struct {
+		Address string `json:"address"`
+		Port    string `json:"port"`
+	}
+	if err := json.Unmarshal(f.value, &all); err != nil {
+		return []string{backend + " endpoint unreadable: " + err.Error()}
+	}
+	var lines []string
+	for _, e := range all {
+		lines = append(lines, backend+" endpoint "+e.Address+":"+e.Port)
+	}
+	return lines
 }
