@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,6 +21,10 @@ type ConvergenceOptions struct {
 	// an answer: this is the resolution of convergence. 0: 2 ms, which is at most 500
 	// requests/s for each worker, and only while a change is open.
 	Gap time.Duration
+	// Eager is how long after a change a worker is asked again at once, up to twice, if its answer shows
+	// nothing, because it comes from a pod that the change leaves alone. Later, a gap more or less does
+	// not matter. 0: 50 ms.
+	Eager time.Duration
 	// Timeout is how long one answer may take. 0: 5 s.
 	Timeout time.Duration
 }
@@ -45,12 +50,7 @@ type Convergence struct {
 // StartConvergence holds a connection to every active worker until ctx ends. When Done is closed,
 // so are all connections.
 func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, o ConvergenceOptions) *Convergence {
-	if o.Gap == 0 {
-		o.Gap = 2 * time.Millisecond
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
+	o.Gap, o.Eager, o.Timeout = cmp.Or(o.Gap, 2*time.Millisecond), cmp.Or(o.Eager, 50*time.Millisecond), cmp.Or(o.Timeout, 5*time.Second)
 	ctx, cancel := context.WithCancel(ctx)
 	c := &Convergence{
 		log: log, workers: workers, options: o,

@@ -248,6 +248,26 @@ func TestChangesOfOneRouteShareAnswers(t *testing.T) {
 	}
 }
 
+// An answer of a pod that stays shows nothing, so the worker is asked again at once, here within an hour.
+func TestAnswerThatShowsNothing(t *testing.T) {
+	stays, comes := startPod(t, "demo/stays"), startPod(t, "demo/comes")
+	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+stays+" weight=2; server "+comes+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", titled, n.masterPID)
+	workers := r.await(w, 0, 2)
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address, Gap: time.Hour, Eager: time.Hour})
+	c.Watch(event.Change{ID: 1, Service: "demo/svc", Host: "a", Added: []string{"demo/comes"}})
+	if err := c.Await(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	answers := answersOf(t, r.end(w, c), 1)
+	for _, worker := range workers {
+		if got := strings.Join(answers[worker.PID], " "); got != "demo/stays demo/comes" {
+			t.Errorf("worker %d: %s", worker.PID, got)
+		}
+	}
+}
+
 // A worker that accepts no connection is reported, until it does.
 func TestUnreachedWorkerIsReported(t *testing.T) {
 	pod := startPod(t, "demo/a")

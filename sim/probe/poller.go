@@ -129,21 +129,36 @@ func permanent(err error) error {
 	return nil
 }
 
-// poll asks once, and logs the answer for each change that it is about. It returns whether the
+// mostRepeats limits how often a poll asks again at once. A service with few pods then answers from
+// each of them.
+const mostRepeats = 2
+
+// poll asks, and logs the answer for each change that it is about. It asks again at once about new
+// changes of which the answer shows nothing; see ConvergenceOptions.Eager. It returns whether the
 // connection can be used again. If nginx closed the connection between two requests, there is no
 // answer.
 func (p *poller) poll(conn *connection, about []*progress) bool {
-	sent := time.Now()
-	a, err := conn.get(about[0].change.Host, about[0].change.Path, p.c.options.Timeout)
-	if errors.Is(err, errClosed) || p.ctx.Err() != nil {
-		return false
+	for range 1 + mostRepeats {
+		sent := time.Now()
+		a, err := conn.get(about[0].change.Host, about[0].change.Path, p.c.options.Timeout)
+		if errors.Is(err, errClosed) || p.ctx.Err() != nil {
+			return false
+		}
+		unshown := p.answer(about, a, err, sent)
+		if err != nil || a.last {
+			return false
+		}
+		about = slices.DeleteFunc(unshown, func(pr *progress) bool { return sent.Sub(pr.since) > p.c.options.Eager })
+		if len(about) == 0 {
+			break
+		}
 	}
-	p.answer(about, a, err, sent)
-	return err == nil && !a.last
+	return true
 }
 
-// answer logs an answer, or an error instead, for each change that it is about, and records it.
-func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) {
+// answer logs an answer, or an error instead, for each change that it is about, and records it. It
+// returns the open changes of which the answer shows nothing.
+func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) (unshown []*progress) {
 	took := time.Since(sent)
 	for _, pr := range about {
 		log := event.Answer{
@@ -155,7 +170,7 @@ func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) 
 		}
 		p.c.log.Write(event.Event{At: p.c.log.At(sent.Add(took)), Subject: p.c.workers.subject, Answer: &log})
 	}
-	p.record(about, a, err)
+	return p.record(about, a, err)
 }
 
 // awaitDue returns the next open change, with all others of the same route: if each had a turn of
@@ -193,8 +208,9 @@ func (p *poller) due() []*progress {
 	return about
 }
 
-// record records an answer, and closes the changes that the worker serves.
-func (p *poller) record(about []*progress, a answer, err error) {
+// record records an answer, and closes the changes that the worker serves. It returns those of which
+// the answer shows nothing.
+func (p *poller) record(about []*progress, a answer, err error) (unshown []*progress) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
 	for _, pr := range about {
@@ -202,11 +218,15 @@ func (p *poller) record(about []*progress, a answer, err error) {
 			pr.clean = 0
 			continue
 		}
-		if pr.record(a) {
+		switch {
+		case pr.record(a):
 			p.close(pr)
+		case !pr.shownBy(a):
+			unshown = append(unshown, pr)
 		}
 	}
 	p.c.closeConverged()
+	return unshown
 }
 
 // close removes a change from the turns. The caller holds the lock.

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"slices"
+	"time"
 
 	"windtunnel.dev/sim/event"
 )
@@ -12,6 +13,7 @@ import (
 // match that.
 type progress struct {
 	change  event.Change
+	since   time.Time
 	added   []string // not seen yet
 	removed []string
 	pods    int // ready pods of the service, by its latest change
@@ -25,7 +27,7 @@ type progress struct {
 const answersInARow = 3
 
 func newProgress(c event.Change) *progress {
-	return &progress{change: c, added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
+	return &progress{change: c, since: time.Now(), added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
 }
 
 // forNewWorker returns the same change, with what later changes have undone, for a worker that has
@@ -67,6 +69,12 @@ func (p *progress) record(a answer) bool {
 	}
 	p.clean++
 	return p.clean >= max(1, 2*p.pods)
+}
+
+// shownBy reports whether an answer that was recorded shows if the worker serves the change. That of a
+// pod that the change leaves alone does not, as long as an added pod has not been seen.
+func (p *progress) shownBy(a answer) bool {
+	return p.change.Confirmation != nil || len(p.added) == 0 || a.pod == "" || slices.Contains(p.change.Added, a.pod) || slices.Contains(p.removed, a.pod)
 }
 
 // answer is the answer to one request.
