@@ -76,7 +76,8 @@ type field struct {
 }
 
 func fieldsOf(object []byte) (fields, error) {
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // there are none
+	// The encoder writes no name twice, so the decoder need not remember the names.
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
 	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, cmp.Or(err, errors.New("it does not begin with {"))
 	}

@@ -16,14 +16,14 @@ type ConvergenceOptions struct {
 	// Address is where nginx serves HTTP, as host:port, and TLS where it serves HTTPS; TLS is needed
 	// only for changes of hosts that are asked over HTTPS.
 	Address, TLS string
-	// Gap is the least time between two requests to a worker. With n open changes, a
+	// Gap is the least time between two turns of a worker. With n open changes, a
 	// worker is asked about each of them every n times the longer of Gap and the time of
 	// an answer: this is the resolution of convergence. 0: 2 ms, which is at most 500
-	// requests/s for each worker, and only while a change is open.
+	// requests/s for each worker, and only while a change is open. Eager requests come on top.
 	Gap time.Duration
 	// Eager is how long after a change a worker is asked again at once, up to twice, if its answer shows
-	// nothing, because it comes from a pod that the change leaves alone. Later, a gap more or less does
-	// not matter. 0: 50 ms.
+	// nothing because it comes from a pod that the change leaves alone. Later, one more gap does not
+	// matter. 0: 50 ms.
 	Eager time.Duration
 	// Timeout is how long one answer may take. 0: 5 s.
 	Timeout time.Duration

@@ -1,5 +1,7 @@
 //go:build !race
 
+// The race detector writes to all memory that is allocated, so this test is not for it.
+
 package run
 
 import (
@@ -9,7 +11,6 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// The race detector writes to all memory that is allocated.
 func TestBallastTakesNoMemory(t *testing.T) {
 	before := resident(t)
 	ballast()
