@@ -41,31 +41,37 @@ var workloads = []workload{
 	{"create applications", 32, load.PostObjects, benchmark.creator},
 }
 
-// bench measures writes with one connected informer of EndpointSlices. The servers take turns, so
-// that other load on the machine affects all of them. The others are compared with the last server.
-func bench(ctx context.Context, out io.Writer, servers []*server, turn time.Duration) error {
+// contender is a server, and whether an informer of EndpointSlices follows the writes.
+type contender struct {
+	*server
+	informed bool
+}
+
+// bench measures writes. The contenders take turns, so that other load on the machine affects all of
+// them.
+func bench(ctx context.Context, out io.Writer, turn time.Duration, contenders []contender) error {
 	kubeapi.DedicateProcess() // spares the writers and the informer garbage collections
 	results := results{}
 	for i := range turns {
 		for w, workload := range workloads {
 			for _, mediaType := range []string{load.JSON, load.Protobuf} {
-				for _, s := range servers {
-					b := benchmark{s, workload, mediaType, fmt.Sprintf("bench-%d-%d-%s", i, w, mediaType[strings.LastIndexAny(mediaType, "/.")+1:])}
+				for j, c := range contenders {
+					b := benchmark{c, workload, mediaType, fmt.Sprintf("bench-%d-%d-%d-%s", i, w, j, mediaType[strings.LastIndexAny(mediaType, "/.")+1:])}
 					m, err := b.run(ctx, turn)
 					if err != nil {
-						return fmt.Errorf("%s: %w", s.name, err)
+						return fmt.Errorf("%s: %w", c.name, err)
 					}
-					results.add(resultsOf{workload.name, mediaType, s.name}, m)
+					results.add(resultsOf{workload.name, mediaType, c}, m)
 				}
 			}
 		}
 	}
-	return results.write(out, servers)
+	return results.write(out, contenders)
 }
 
-// benchmark is one turn of one server. All requests and responses use one media type.
+// benchmark is one turn of one contender. All requests and responses use one media type.
 type benchmark struct {
-	*server
+	contender
 	workload
 	mediaType, namespace string
 }
@@ -80,9 +86,10 @@ type measurement struct {
 func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b.namespace += "-" + strings.ToLower(b.server.name[strings.LastIndex(b.server.name, " ")+1:]) // the HTTP and HTTPS servers share their objects
-	if err := newSession(b.server, b.namespace, nil).makeNamespace(ctx); err != nil {
-		return m, err
+	if !b.stateless {
+		if err := newSession(b.server, b.namespace, nil).makeNamespace(ctx); err != nil {
+			return m, err
+		}
 	}
 	client, err := b.kubernetes()
 	if err != nil {
@@ -93,8 +100,10 @@ func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, 
 		return m, err
 	}
 	var events, writes atomic.Int64
-	if err := b.inform(ctx, client, &events); err != nil {
-		return m, err
+	if b.informed {
+		if err := b.inform(ctx, client, &events); err != nil {
+			return m, err
+		}
 	}
 	before, err := b.cpu()
 	if err != nil {
@@ -145,8 +154,10 @@ func (b benchmark) writers(ctx context.Context, client *kubernetes.Clientset) ([
 // updater creates a slice and returns the writer that updates it.
 func (b benchmark) updater(client *kubernetes.Clientset, conn net.Conn, number int) (writer, error) {
 	slice := load.Slice(b.namespace, fmt.Sprintf("slice-%d", number), 10)
-	if _, err := client.DiscoveryV1().EndpointSlices(b.namespace).Create(context.Background(), slice, metav1.CreateOptions{}); err != nil {
-		return nil, err
+	if !b.stateless {
+		if _, err := client.DiscoveryV1().EndpointSlices(b.namespace).Create(context.Background(), slice, metav1.CreateOptions{}); err != nil {
+			return nil, err
+		}
 	}
 	putter, err := load.NewPutter(conn, slice, b.mediaType, b.token)
 	if err != nil {

@@ -12,7 +12,10 @@ import (
 // results are the sums over all turns.
 type results map[resultsOf]*measurement
 
-type resultsOf struct{ workload, mediaType, server string }
+type resultsOf struct {
+	workload, mediaType string
+	contender           contender
+}
 
 func (r results) add(of resultsOf, m measurement) {
 	sum := r[of]
@@ -27,26 +30,46 @@ func (r results) add(of resultsOf, m measurement) {
 	sum.clientCPU += m.clientCPU
 }
 
-// write prints a table that compares the others with the last server.
-func (r results) write(out io.Writer, servers []*server) error {
-	fmt.Fprintf(out, "%d turns each, and one informer of EndpointSlices. Slices have 10 endpoints.\n", turns)
+// write prints a table that compares the contenders with the real server, and those without an informer
+// with the echo.
+func (r results) write(out io.Writer, contenders []contender) error {
+	fmt.Fprintf(out, "%d turns each. Slices have 10 endpoints. An informer of EndpointSlices follows the writes, or none.\n", turns)
 	fmt.Fprintf(out, "An application is a Service, its EndpointSlice and an Ingress; writes count the objects.\n")
-	fmt.Fprintf(out, "The clients, which are the writers and the informer, share the processors with the server.\n\n")
+	fmt.Fprintf(out, "The clients, which are the writers and the informer, share the processors with the server.\n")
+	fmt.Fprintf(out, "The echo only returns the body of each request. No server that uses net/http can be faster.\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\t\t\t\t\t\tCPU µs/write\t\ttimes the real one\t\t")
-	fmt.Fprintln(w, "workload\tconnections\tbodies and informer\tserver\twrites/s\tevents/s\tserver\tclients\twrites/s\tserver's CPU\t")
+	fmt.Fprintln(w, "\t\t\t\t\t\t\tCPU µs/write\t\ttimes the real one\t\ttimes the echo\t\t")
+	fmt.Fprintln(w, "workload\tconnections\tbodies\tserver\tinformers\twrites/s\tevents/s\tserver\tclients\twrites/s\tserver's CPU\twrites/s\tserver's CPU\t")
 	for _, workload := range workloads {
 		for _, mediaType := range []string{load.JSON, load.Protobuf} {
-			yardstick := r[resultsOf{workload.name, mediaType, servers[len(servers)-1].name}]
-			for _, s := range servers {
-				m := r[resultsOf{workload.name, mediaType, s.name}]
-				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%.1f\t\n", workload.name, workload.connections, mediaType, s.name,
-					m.rate(m.writes), m.rate(m.events), m.perWrite(m.cpu), m.perWrite(m.clientCPU),
-					m.rate(m.writes)/yardstick.rate(yardstick.writes), yardstick.perWrite(yardstick.cpu)/m.perWrite(m.cpu))
+			of := func(c contender) *measurement { return r[resultsOf{workload.name, mediaType, c}] }
+			var real, echo *measurement
+			for _, c := range contenders {
+				if c.name == nameOfReal {
+					real = of(c)
+				}
+				if c.stateless {
+					echo = of(c)
+				}
+			}
+			for _, c := range contenders {
+				m := of(c)
+				informers, ceiling := 0, m.times(echo)
+				if c.informed {
+					informers, ceiling = 1, "\t"
+				}
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%s\t%s\t\n", workload.name, workload.connections, mediaType, c.name, informers,
+					m.rate(m.writes), m.rate(m.events), m.perWrite(m.cpu), m.perWrite(m.clientCPU), m.times(real), ceiling)
 			}
 		}
 	}
 	return w.Flush()
+}
+
+// times returns two columns: how many times as many writes a second as another measurement, and how many
+// times as many for each second of the server's CPU.
+func (m *measurement) times(other *measurement) string {
+	return fmt.Sprintf("%.2f\t%.2f", m.rate(m.writes)/other.rate(other.writes), other.perWrite(other.cpu)/m.perWrite(m.cpu))
 }
 
 func (m *measurement) rate(n int64) float64 { return float64(n) / m.took.Seconds() }

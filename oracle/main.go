@@ -21,6 +21,7 @@ type options struct {
 	sessions, length                    int
 	managedFields                       bool
 	bench                               time.Duration
+	echo                                string
 }
 
 func main() {
@@ -35,6 +36,7 @@ func main() {
 	flag.IntVar(&o.length, "length", 30, "number of requests in a random story")
 	flag.BoolVar(&o.managedFields, "managed-fields", true, "also compare managedFields")
 	flag.DurationVar(&o.bench, "bench", 0, "do not compare, but measure updates for this long per turn")
+	flag.StringVar(&o.echo, "echo", "", "do not compare, but serve an echo at this address; -bench starts it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -45,6 +47,9 @@ func main() {
 }
 
 func (o options) run(ctx context.Context) error {
+	if o.echo != "" {
+		return serveEcho(o.echo)
+	}
 	real, stopReal, err := o.startOther(ctx)
 	if err != nil {
 		return err
@@ -78,6 +83,9 @@ func (o options) startOther(ctx context.Context) (*server, func(), error) {
 
 // measure runs the benchmark. The simulated server runs in its own process, as the real one does.
 func (o options) measure(ctx context.Context, real *server) error {
+	if o.bin == "ours" {
+		return errors.New("-bench compares with a real server; set -bin to its folder")
+	}
 	dir, err := os.MkdirTemp("", "oracle-ours-")
 	if err != nil {
 		return err
@@ -88,7 +96,15 @@ func (o options) measure(ctx context.Context, real *server) error {
 		return err
 	}
 	defer stop()
-	return bench(ctx, os.Stdout, append(ours, real), o.bench)
+	echo, stopEcho, err := startEcho(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer stopEcho()
+	plain := ours[0]
+	return bench(ctx, os.Stdout, o.bench, []contender{
+		{plain, true}, {ours[1], true}, {real, true}, {echo, false}, {plain, false},
+	})
 }
 
 func (o options) compare(ctx context.Context, ours, real *server) error {

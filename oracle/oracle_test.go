@@ -201,21 +201,41 @@ func FuzzParseStory(f *testing.F) {
 }
 
 func TestBenchTable(t *testing.T) {
-	r, servers := results{}, []*server{{name: "ours"}, {name: "real"}}
+	ours, real, echo := &server{name: "ours"}, &server{name: nameOfReal}, &server{name: "echo", stateless: true}
+	contenders := []contender{{ours, true}, {real, true}, {echo, false}, {ours, false}}
+	writes := []int64{3000, 100, 8000, 4000}
+	r := results{}
 	for range 2 {
 		for _, workload := range workloads {
 			for _, mediaType := range []string{load.JSON, load.Protobuf} {
-				r.add(resultsOf{workload.name, mediaType, "ours"}, measurement{writes: 3000, events: 2000, took: time.Second, cpu: 300 * time.Millisecond})
-				r.add(resultsOf{workload.name, mediaType, "real"}, measurement{writes: 100, events: 100, took: time.Second, cpu: time.Second})
+				for i, c := range contenders {
+					m := measurement{writes: writes[i], took: time.Second, cpu: 600 * time.Millisecond, clientCPU: 60 * time.Millisecond}
+					if c.informed {
+						m.events = 90
+					}
+					r.add(resultsOf{workload.name, mediaType, c}, m)
+				}
 			}
 		}
 	}
 	var table strings.Builder
-	if err := r.write(&table, servers); err != nil {
+	if err := r.write(&table, contenders); err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
-	if got := strings.Join(strings.Fields(lines[4]), " "); len(lines) != 12 || got != "update slices 16 application/json ours 3000 2000 100 30.0" {
-		t.Errorf("%q in\n%s", got, table.String())
+	_, rows, _ := strings.Cut(table.String(), "CPU\n")
+	lines := strings.Split(strings.TrimSpace(rows), "\n")
+	want := []string{
+		"update slices 16 application/json ours 1 3000 90 200 20 30.00 30.00",
+		"update slices 16 application/json real 1 100 90 6000 600 1.00 1.00",
+		"update slices 16 application/json echo 0 8000 0 75 8 80.00 80.00 1.00 1.00",
+		"update slices 16 application/json ours 0 4000 0 150 15 40.00 40.00 0.50 0.50",
+	}
+	if len(lines) != len(workloads)*2*len(contenders) {
+		t.Fatalf("%d rows in\n%s", len(lines), table.String())
+	}
+	for i, row := range want {
+		if got := strings.Join(strings.Fields(lines[i]), " "); got != row {
+			t.Errorf("row %d is %q, want %q in\n%s", i, got, row, table.String())
+		}
 	}
 }

@@ -22,6 +22,8 @@ type server struct {
 	client *http.Client
 	// programs are its processes, unless it runs in this process.
 	programs []*program
+	// stateless: it stores nothing, so nothing can be created before it is written, or watched.
+	stateless bool
 }
 
 // answer is the response of a server to one step.

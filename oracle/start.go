@@ -25,6 +25,8 @@ const (
 
 const adminToken = "oracle"
 
+const nameOfReal = "real"
+
 // startOurs starts the simulated server in this process.
 func startOurs(version string) (*server, func(), error) {
 	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version, ServiceAccounts: true, Token: adminToken + "-of-the-simulated-server"})
@@ -70,7 +72,7 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 		return nil, nil, err
 	}
 	stop := func() { api.stop(); etcd.stop() }
-	s := &server{name: "real", url: "https://127.0.0.1:" + ports[2], token: adminToken, programs: []*program{api, etcd}}
+	s := &server{name: nameOfReal, url: "https://127.0.0.1:" + ports[2], token: adminToken, programs: []*program{api, etcd}}
 	if err := s.waitReady(ctx, filepath.Join(file("certs"), "apiserver.crt")); err != nil {
 		stop()
 		return nil, nil, fmt.Errorf("%w; its log is in %s", err, dir)
