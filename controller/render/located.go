@@ -18,7 +18,7 @@ type located struct {
 	All      *root
 	Server   *model.Server
 	Location *model.Location
-	Regex    bool // the server's paths are regular expressions
+	Identity identity
 
 	Proxied   proxied // how requests get to the pods
 	Module    string  // that of Proxied
@@ -32,11 +32,39 @@ type located struct {
 	AnswerHeaders   map[string]string // see answerHeaders
 	InterceptErrors string            // "on" or "off" if the location differs from the http block, otherwise ""
 	ErrorUpstream   string            // the upstream that answers the location's custom-http-errors
-	Pass            string            // the directive that passes requests to the pods
+	Pass            string            // the directive that passes requests to the pods, or ""
+}
+
+// identity is what tells a location and its ingress from others. All but Selector and Redirects are quoted.
+type identity struct {
+	Selector    string // the modifier and path of the location block
+	Namespace   string
+	Ingress     string
+	Service     string
+	ServicePort string
+	Path        string // the path in the ingress
+	Upstream    string
+	Redirects   string // see locationConfigForLua
+}
+
+// identityOf returns the identity of a location. regex reports whether the server's paths are regular
+// expressions.
+func identityOf(r *root, s *model.Server, l *model.Location, regex bool) identity {
+	info := getIngressInformation(l.Ingress, s.Hostname, l.IngressPath)
+	return identity{
+		Selector:    buildLocation(l, regex),
+		Namespace:   quote(info.Namespace),
+		Ingress:     quote(info.Rule),
+		Service:     quote(info.Service),
+		ServicePort: quote(info.ServicePort),
+		Path:        quote(escapeLiteralDollar(info.Path)),
+		Upstream:    quote(l.Backend),
+		Redirects:   locationConfigForLua(l, r),
+	}
 }
 
 func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) located {
-	at := located{All: r, Server: s, Location: l, Regex: regex, ErrorUpstream: errorUpstreamOf(l)}
+	at := located{All: r, Server: s, Location: l, Identity: identityOf(r, s, l, regex), ErrorUpstream: errorUpstreamOf(l)}
 	at.Proxied = proxiedOf(r, s, l)
 	at.Module, at.SetHeader = at.Proxied.Module, at.Proxied.SetHeader
 	at.Denied = at.denied()
@@ -46,8 +74,22 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) loc
 	}
 	at.AnswerHeaders = at.answerHeaders()
 	at.InterceptErrors = at.interceptErrors()
-	at.Pass = at.pass()
+	if at.Denied == "" && l.Redirect.URL == "" {
+		at.Pass = at.pass()
+	}
 	return at
+}
+
+// settings returns the location without its names: what settings.tmpl reads. Most locations have equal
+// settings. ok is false if the template reads names as well.
+func (l located) settings() (unnamed located, ok bool) {
+	if l.ExternalAuth != nil {
+		return l, false
+	}
+	unnamed = l
+	unnamed.Server, unnamed.Identity, unnamed.Pass = nil, identity{}, ""
+	unnamed.Location = &model.Location{Location: l.Location.Location, ProxySSL: l.Location.ProxySSL}
+	return unnamed, true
 }
 
 func (l located) denied() string {

@@ -15,7 +15,8 @@ var sameForMany = map[string]bool{
 	"headers.tmpl": true, "proxy.tmpl": true,
 }
 
-// once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany.
+// once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany, and
+// {{ template "settings.tmpl" dot }} by {{ settings dot }}.
 func once(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -23,8 +24,11 @@ func once(list *parse.ListNode) {
 	for i, node := range list.Nodes {
 		switch node := node.(type) {
 		case *parse.TemplateNode:
-			if sameForMany[node.Name] {
-				list.Nodes[i] = callText(node)
+			switch {
+			case sameForMany[node.Name]:
+				list.Nodes[i] = callOf(node, "text", &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name})
+			case node.Name == settingsFile:
+				list.Nodes[i] = callOf(node, "settings")
 			}
 		case *parse.IfNode:
 			onceInBranches(&node.BranchNode)
@@ -41,16 +45,20 @@ func onceInBranches(node *parse.BranchNode) {
 	once(node.ElseList)
 }
 
-func callText(node *parse.TemplateNode) *parse.ActionNode {
+// callOf replaces the execution of a template by the call of a function, whose last argument is the dot.
+func callOf(node *parse.TemplateNode, function string, arguments ...parse.Node) *parse.ActionNode {
 	pipe := node.Pipe.CopyPipe()
-	call := []parse.Node{parse.NewIdentifier("text").SetPos(node.Pos), &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name}}
-	pipe.Cmds[0].Args = append(call, pipe.Cmds[0].Args...)
+	called := append([]parse.Node{parse.NewIdentifier(function).SetPos(node.Pos)}, arguments...)
+	pipe.Cmds[0].Args = append(called, pipe.Cmds[0].Args...)
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
 }
 
-// texts are the texts of templates in sameForMany for one root. The zero value is ready to use, also
-// by several goroutines.
-type texts struct{ known sync.Map } // string by textOf
+// texts are the texts of templates in sameForMany, and of settings.tmpl, for one root. The zero value is
+// ready to use, also by several goroutines.
+type texts struct {
+	known    sync.Map // string by textOf
+	settings knownSettings
+}
 
 type textOf struct {
 	template string

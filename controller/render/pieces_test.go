@@ -19,6 +19,24 @@ func TestPiecesAreTheWholeTemplate(t *testing.T) {
 		"c.example": func(l *model.Location) {
 			l.RateLimit = annotations.RateLimit{ID: "bGlt", Name: "demo_web", RPM: annotations.Zone{Name: "z_rpm", Limit: 1, SharedSize: 1}}
 		},
+		// Two hosts of each: the second one shares what it can with the first.
+		"auth-1.example":     asksAuth,
+		"auth-2.example":     asksAuth,
+		"password-1.example": asksPassword,
+		"password-2.example": asksPassword,
+		"denied-1.example":   func(l *model.Location) { l.Denied = new("one") },
+		"denied-2.example":   func(l *model.Location) { l.Denied = new("two") },
+		"goes-1.example":     func(l *model.Location) { l.Redirect = annotations.Redirect{URL: "http://a.example", Code: 302} },
+		"goes-2.example":     func(l *model.Location) { l.Redirect = annotations.Redirect{URL: "http://a.example", Code: 302} },
+		"mirror-1.example":   func(l *model.Location) { l.Mirror = mirrored("1") },
+		"mirror-2.example":   func(l *model.Location) { l.Mirror = mirrored("2") },
+		"regex-1.example":    func(l *model.Location) { l.Rewrite.UseRegex = true },
+		"regex-2.example":    func(l *model.Location) { l.Path, l.Rewrite.UseRegex = "/x", true },
+		"errors-1.example":   interceptsErrors,
+		"errors-2.example":   interceptsErrors,
+		"proxy-1.example":    func(l *model.Location) { l.Proxy.BodySize, l.Allowlist.CIDR = "1m", []string{"10.0.0.0/8"} },
+		"proxy-2.example":    func(l *model.Location) { l.Proxy.BodySize, l.Allowlist.CIDR = "2m", []string{"10.0.0.0/8"} },
+		"z.example":          nil,
 	})
 	m.RedirectServers = []model.Redirect{{From: "www.a.example", To: "a.example"}, {From: "www.b.example", To: "b.example"}}
 	pieces, err := render.Render(m, in)
@@ -38,6 +56,22 @@ func TestPiecesAreTheWholeTemplate(t *testing.T) {
 	if got, want := pieces[at:], whole[bytes.Index(whole, []byte("daemon off;")):]; !bytes.Equal(got, want) {
 		t.Errorf("in pieces\n%s\nas a whole\n%s", got, want)
 	}
+}
+
+func asksAuth(l *model.Location) {
+	l.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/check", Host: "auth.example", SigninURL: "http://auth.example/in"}
+}
+
+func asksPassword(l *model.Location) {
+	l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Realm: "r", Secured: true, File: "/tmp/" + l.Backend}
+}
+
+func interceptsErrors(l *model.Location) {
+	l.CustomHTTPErrors, l.DefaultBackendUpstreamName = []int{503}, "custom-default-backend-"+l.Backend
+}
+
+func mirrored(id string) annotations.Mirror {
+	return annotations.Mirror{Source: "_mirror-" + id, Target: "http://m.example$request_uri", Host: "m.example", RequestBody: "on"}
 }
 
 // A Memo renders again what a change affects, and the texts share everything else.

@@ -17,7 +17,7 @@ var embedding = map[string]reflect.Type{"cfg": reflect.TypeFor[cfg](), "location
 // quick writes the same as ours, in less time.
 var quick = func() *template.Template {
 	copied, err := ours.parsed.Clone()
-	copied.Funcs(template.FuncMap{"text": text(copied)})
+	copied.Funcs(template.FuncMap{"text": text(copied), "settings": settings(copied)})
 	for _, file := range copied.Templates() {
 		tree := file.Tree.Copy()
 		spellOut(tree.Root)

@@ -12,6 +12,11 @@ import (
 type served struct {
 	First     *root
 	Second    *model.Server
+	Name      string // the first parameter of server_name
+	IsDefault bool   // the server of all hosts without their own
+	// ListenHTTP and ListenHTTPS are the listen directives.
+	ListenHTTP, ListenHTTPS string
+
 	Locations []located
 	Signins   []located            // the locations that redirect clients to sign in, one per name
 	Auths     []located            // the locations with external authentication, one per internal location
@@ -21,7 +26,14 @@ type served struct {
 }
 
 func serverConfig(r *root, s *model.Server) served {
-	config := served{First: r, Second: s, Locations: make([]located, len(s.Locations))}
+	config := served{
+		First: r, Second: s, Name: quote(buildServerName(s.Hostname)), IsDefault: s.Hostname == model.DefaultServerName,
+		ListenHTTP: buildHTTPListener(r, s.Hostname), ListenHTTPS: buildHTTPSListener(r, s.Hostname),
+		Locations: make([]located, len(s.Locations)),
+	}
+	if config.IsDefault {
+		config.Name = s.Hostname
+	}
 	regex := enforceRegexModifier(s.Locations)
 	for i, location := range s.Locations {
 		config.Locations[i] = locationConfig(r, s, location, regex)
