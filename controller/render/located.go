@@ -31,7 +31,7 @@ type located struct {
 
 	AnswerHeaders   map[string]string // see answerHeaders
 	InterceptErrors string            // "on" or "off" if the location differs from the http block, otherwise ""
-	ErrorUpstream   string            // the upstream that answers the location's custom-http-errors
+	ErrorUpstream   string            // the upstream that answers the location's custom-http-errors, or ""
 	Pass            string            // the directive that passes requests to the pods, or ""
 }
 
@@ -64,7 +64,10 @@ func identityOf(r *root, s *model.Server, l *model.Location, regex bool) identit
 }
 
 func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) located {
-	at := located{All: r, Server: s, Location: l, Identity: identityOf(r, s, l, regex), ErrorUpstream: errorUpstreamOf(l)}
+	at := located{All: r, Server: s, Location: l, Identity: identityOf(r, s, l, regex)}
+	if len(l.CustomHTTPErrors) > 0 {
+		at.ErrorUpstream = errorUpstreamOf(l)
+	}
 	at.Proxied = proxiedOf(r, s, l)
 	at.Module, at.SetHeader = at.Proxied.Module, at.Proxied.SetHeader
 	at.Denied = at.denied()

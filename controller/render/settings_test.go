@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 
 // locationOf returns a location in which every name contains name.
 func locationOf(all *root, name string, change func(*model.Location)) located {
-	l := &model.Location{Path: "/" + name, IngressPath: "/" + name, Backend: "demo-" + name + "-80"}
+	l := &model.Location{Path: "/" + name, IngressPath: "/" + name, Backend: "demo-" + name + "-80", DefaultBackendUpstreamName: "other-" + name}
 	if change != nil {
 		change(l)
 	}
@@ -35,14 +34,14 @@ func TestSettingsAreShared(t *testing.T) {
 		known  int  // settings afterwards
 		named  bool // the text has the location's name
 	}{
-		{"first", nil, 1, false},
-		{"second", nil, 1, false},
-		{"third", body("1m"), 2, false},
-		{"fourth", body("1m"), 2, false},
-		{"fifth", auth, 2, true},
-		{"sixth", body("2m"), 3, false},
-		{"seventh", body("3m"), mostSettings, false},
-		{"eighth", body("4m"), mostSettings, false},
+		{"first-host", nil, 1, false},
+		{"second-host", nil, 1, false},
+		{"third-host", body("1m"), 2, false},
+		{"fourth-host", body("1m"), 2, false},
+		{"fifth-host", auth, 2, true},
+		{"sixth-host", body("2m"), 3, false},
+		{"seventh-host", body("3m"), mostSettings, false},
+		{"eighth-host", body("4m"), mostSettings, false},
 	} {
 		dot := locationOf(all, test.name, test.change)
 		got, err := write(dot)
@@ -56,8 +55,12 @@ func TestSettingsAreShared(t *testing.T) {
 		if got != want.String() {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, want.String())
 		}
-		if named := strings.Contains(got, buildAuthLocation(dot.Location, "")); test.named && !named {
-			t.Errorf("%s: its name is not in\n%s", test.name, got)
+		name := test.name
+		if test.named {
+			name = buildAuthLocation(dot.Location, "")
+		}
+		if named := strings.Contains(got, name); named != test.named {
+			t.Errorf("%s: whether it has the name %s is %t in\n%s", test.name, name, named, got)
 		}
 		if known := len(*all.texts.settings.all.Load()); known != test.known {
 			t.Errorf("%s: %d settings are known, want %d", test.name, known, test.known)
@@ -65,11 +68,11 @@ func TestSettingsAreShared(t *testing.T) {
 	}
 }
 
-// The templates that settings.tmpl executes read no name, except for those of external authentication.
-func TestSettingsReadNoName(t *testing.T) {
+// What settings.tmpl gets has no name, so it cannot depend on one.
+func TestSettingsHaveNoName(t *testing.T) {
 	all := &root{Cfg: new(cfg), DynamicConfiguration: true, texts: new(texts)}
 	unnamed, ok := locationOf(all, "secret", nil).settings()
-	if !ok || unnamed.Server != nil || unnamed.Identity != (identity{}) || unnamed.Pass != "" {
+	if !ok || unnamed.Server != nil || unnamed.Identity != (identity{}) || unnamed.Pass != "" || unnamed.ErrorUpstream != "" {
 		t.Errorf("it has names: %+v", unnamed)
 	}
 	l := unnamed.Location
@@ -80,8 +83,5 @@ func TestSettingsReadNoName(t *testing.T) {
 	}
 	if l.Ingress != nil || l.Service != nil || l.DefaultBackend != nil || l.PathType != nil {
 		t.Errorf("it has objects: %+v", l)
-	}
-	if !slices.Contains([]string{"", model.DefaultBackendName}, unnamed.ErrorUpstream) {
-		t.Errorf("it has the upstream %s", unnamed.ErrorUpstream)
 	}
 }
