@@ -2,26 +2,17 @@ package main
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"os"
 
 	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// serveEcho answers every request with its body, and does nothing else: no server that uses net/http
-// can be faster.
+// serveEcho serves load.Echo.
 func serveEcho(address string) error {
 	kubeapi.DedicateProcess()
-	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // only the benchmark calls it
-		body := make([]byte, max(r.ContentLength, 0))
-		if _, err := io.ReadFull(r.Body, body); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
-		w.Write(body) //nolint:errcheck // the client has gone
-	}))
+	return http.ListenAndServe(address, http.HandlerFunc(load.Echo)) //nolint:gosec // only the benchmark calls it
 }
 
 // startEcho starts serveEcho in its own process.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // The benchmarks over HTTP measure a server in a separate process, so that they count only its
@@ -41,8 +43,7 @@ func TestServeAlone(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// TestEchoAlone runs in the separate process of BenchmarkEcho: it answers each request with its body,
-// and does nothing else.
+// TestEchoAlone runs in the separate process of BenchmarkEcho.
 func TestEchoAlone(t *testing.T) {
 	if os.Getenv(serveVariable) == "" {
 		t.Skip("only the benchmarks run this, as a process of its own")
@@ -52,14 +53,7 @@ func TestEchoAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	echo := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := make([]byte, r.ContentLength)
-		if _, err := io.ReadFull(r.Body, body); err != nil {
-			t.Error(err)
-		}
-		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
-		w.Write(body)
-	})}
+	echo := http.Server{Handler: http.HandlerFunc(load.Echo)}
 	defer echo.Close()
 	go echo.Serve(listener)
 	fmt.Printf("serving http://%s\n", listener.Addr())
