@@ -119,7 +119,7 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Problem,
 // ParseTo is Parse without copies of the set and the options, which are large. The set is zero before,
 // and after an error.
 func ParseTo(set *Set, ingress *networkingv1.Ingress, opts *options.Options) ([]Problem, error) {
-	prefix := cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
+	prefix := prefixOf(opts)
 	given := ours(ingress.Annotations, prefix+"/")
 	if err := acceptable(given, prefix, opts); err != nil {
 		return nil, err
@@ -136,6 +136,20 @@ func ParseTo(set *Set, ingress *networkingv1.Ingress, opts *options.Options) ([]
 	}
 	set.Denied = r.denied
 	return append(r.problems, unknown(given, prefix)...), nil
+}
+
+func prefixOf(opts *options.Options) string { return cmp.Or(opts.AnnotationsPrefix, DefaultPrefix) }
+
+// Given reports whether an ingress has annotations with the prefix. The sets of ingresses without any are
+// equal.
+func Given(ingress *networkingv1.Ingress, opts *options.Options) bool {
+	prefix := prefixOf(opts) + "/"
+	for name := range ingress.Annotations {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // ours returns the annotations whose keys begin with prefix, with the prefix removed.

@@ -10,11 +10,11 @@ import (
 
 // parsed is a result of annotations.Parse.
 type parsed struct {
-	annotations.Set
-	problems     []annotations.Problem
-	err          error
-	closed       bool   // see close
-	unacceptable string // why the ingress is left out; the other fields are empty then
+	*annotations.Set // that of builder.noAnnotations for all ingresses without annotations
+	problems         []annotations.Problem
+	err              error
+	closed           bool   // see close
+	unacceptable     string // why the ingress is left out; the other fields are empty then
 }
 
 // readAnnotations parses the annotations of all ingresses. If an annotation is rejected, the whole
@@ -46,7 +46,9 @@ func (b *builder) readAnnotations() {
 		if reason := tooManyLines(ingress, read.Set); reason != "" {
 			b.find(ingress, "metadata.annotations", "%s; its requests get 503", reason)
 			if read.Denied == nil {
-				read.Denied = &reason
+				denied := *read.Set
+				denied.Denied = &reason
+				read.Set = &denied
 			}
 		}
 		taken = append(taken, ingress)
@@ -59,10 +61,14 @@ func (b *builder) read(ingress *networkingv1.Ingress) *parsed {
 	if read := b.shared.sets[ingress]; read != nil {
 		return read
 	}
-	read := &parsed{unacceptable: unacceptable(ingress)}
-	if read.unacceptable == "" {
-		read.problems, read.err = annotations.ParseTo(&read.Set, ingress, &b.options)
+	if reason := unacceptable(ingress); reason != "" {
+		return &parsed{Set: new(annotations.Set), unacceptable: reason}
 	}
+	if !annotations.Given(ingress, &b.options) {
+		return &parsed{Set: &b.noAnnotations}
+	}
+	read := &parsed{Set: new(annotations.Set)}
+	read.problems, read.err = annotations.ParseTo(read.Set, ingress, &b.options)
 	return read
 }
 
@@ -82,5 +88,5 @@ func (b *builder) annotations(ingress *networkingv1.Ingress) *annotations.Set {
 	if ingress == nil {
 		return &b.noAnnotations
 	}
-	return &b.sets[ingress].Set
+	return b.sets[ingress].Set
 }

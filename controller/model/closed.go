@@ -17,7 +17,7 @@ func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason stri
 	set.Denied = &reason
 	set.Rewrite.UseRegex = b.usesRegex(ingress)
 	set.Aliases = b.aliasesOf(ingress)
-	read.Set, read.closed = set, true
+	read.Set, read.closed = &set, true
 }
 
 func (b *builder) closed(ingress *networkingv1.Ingress) bool {

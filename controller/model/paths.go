@@ -32,19 +32,23 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		b.denyBeginning(ingress, path, server, reason)
 		return
 	}
-	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
+	i := server.find(path.Path, *path.PathType)
+	known := i >= 0
+	taken := known && !server.Locations[i].IsDefBackend
+	location := new(Location)
+	if known && !taken {
+		location = server.Locations[i]
+	}
+	b.describe(location, path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
 	b.closeRoute(location, path.route)
 	b.closeIfNameTaken(location, path.Backend.Service)
-	i := server.find(path.Path, *path.PathType)
-	switch {
-	case i < 0:
-		server.Locations = append(server.Locations, location)
-	case server.Locations[i].IsDefBackend:
-		server.Locations[i] = location
-	default:
+	if taken {
 		holder := server.Locations[i].owner()
 		b.find(ingress, path.key, "%s %s of %s is already taken by %s; this one is ignored", *path.PathType, path.Path, path.host, holder)
 		return
+	}
+	if !known {
+		server.Locations = append(server.Locations, location)
 	}
 	b.addAffinity(b.backends[location.Backend], ingress, path)
 }

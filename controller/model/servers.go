@@ -93,7 +93,14 @@ func invalidHost(host string) string {
 // location returns a location with the settings from its ingress's annotations and from the
 // options.
 func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
-	location := &Location{
+	location := new(Location)
+	b.describe(location, path, pathType, ingress, backend)
+	return location
+}
+
+// describe sets all fields of a location.
+func (b *builder) describe(location *Location, path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) {
+	*location = Location{
 		Path:     path,
 		PathType: pathType,
 		Backend:  backend,
@@ -109,7 +116,6 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		location.Ingress = &Ingress{ingress, b.annotations(ingress)}
 	}
 	b.addConfigMaps(location)
-	return location
 }
 
 // owner returns the name of the location's ingress.

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"cmp"
+
+	"golang.org/x/sync/errgroup"
+
 	"windtunnel.dev/controller/internal/inplace"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/render"
@@ -27,21 +31,31 @@ type Memo struct {
 
 // Next returns the same as the function of that name.
 func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
-	state := memo.state
-	if !memo.holds(m, in) {
-		memo.model = nil
-		var err error
-		if state, err = memo.static(m, in); err != nil {
-			return State{}, err
-		}
-	}
-	backends, err := memo.backends.Backends(m, in.Options)
+	state, err := memo.next(m, in)
 	if err != nil {
 		return State{}, err
 	}
-	state.Backends = backends
 	memo.model, memo.input, memo.state = m, in, state
 	return state, nil
+}
+
+func (memo *Memo) next(m *model.Model, in render.Input) (state State, err error) {
+	if memo.holds(m, in) {
+		state = memo.state
+		state.Backends, err = memo.backends.Backends(m, in.Options)
+		return state, err
+	}
+	memo.model = nil
+	var backends wire.List
+	var encoding errgroup.Group
+	encoding.Go(func() (err error) {
+		backends, err = memo.backends.Backends(m, in.Options)
+		return err
+	})
+	state, err = memo.static(m, in)
+	err = cmp.Or(err, encoding.Wait())
+	state.Backends = backends
+	return state, err
 }
 
 // holds reports whether the new state can differ from the last one only in Backends.

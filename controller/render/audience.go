@@ -22,7 +22,7 @@ func (a audience) HeaderName(name string) string { return headerName(a.SetHeader
 
 // AuthAudience returns the audience for the authentication service of a location, which gets HTTP
 // whatever protocol the pods use.
-func (l located) AuthAudience() audience {
+func (l *located) AuthAudience() audience {
 	return audience{l.All, l.Server.CertificateAuth, "proxy_set_header"}
 }
 
@@ -42,7 +42,7 @@ func believedByAuth() []string {
 
 // AuthSets reports whether the ConfigMap or the snippet of external authentication already sets a
 // header. Otherwise the service would receive it twice.
-func (l located) AuthSets(name string) bool {
+func (l *located) AuthSets(name string) bool {
 	auth := l.ExternalAuth
 	for set := range auth.ProxySetHeaders {
 		if strings.EqualFold(set, name) {

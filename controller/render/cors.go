@@ -56,7 +56,7 @@ func originPattern(origin string) string {
 }
 
 // CorsHeaders returns the pods' response headers that CORS replaces.
-func (located) CorsHeaders() []string {
+func (*located) CorsHeaders() []string {
 	var names []string
 	for _, what := range []string{"Origin", "Credentials", "Methods", "Headers"} {
 		names = append(names, "Access-Control-Allow-"+what)

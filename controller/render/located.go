@@ -63,8 +63,8 @@ func identityOf(r *root, s *model.Server, l *model.Location, regex bool) identit
 	}
 }
 
-func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) located {
-	at := located{All: r, Server: s, Location: l, Identity: identityOf(r, s, l, regex)}
+func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) *located {
+	at := &located{All: r, Server: s, Location: l, Identity: identityOf(r, s, l, regex)}
 	if len(l.CustomHTTPErrors) > 0 {
 		at.ErrorUpstream = errorUpstreamOf(l)
 	}
@@ -83,19 +83,7 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) loc
 	return at
 }
 
-// settings returns the location without its names: what settings.tmpl reads. Most locations have equal
-// settings. ok is false if the template reads names as well.
-func (l located) settings() (unnamed located, ok bool) {
-	if l.ExternalAuth != nil {
-		return l, false
-	}
-	unnamed = l
-	unnamed.Server, unnamed.Identity, unnamed.Pass = nil, identity{}, ""
-	unnamed.Location = &model.Location{Location: l.Location.Location, ProxySSL: l.Location.ProxySSL}
-	return unnamed, true
-}
-
-func (l located) denied() string {
+func (l *located) denied() string {
 	switch {
 	case l.Location.Denied != nil:
 		return cmp.Or(*l.Location.Denied, "no reason given")
@@ -106,13 +94,13 @@ func (l located) denied() string {
 }
 
 // ModSecurity returns the location's ModSecurity directives.
-func (l located) ModSecurity() string {
+func (l *located) ModSecurity() string {
 	return modSecurityOf(l.All.Cfg, l.Location, l.All.Path)
 }
 
 // pass returns the directive that passes requests to the pods. Without dynamic configuration, their
 // upstream has the name of the backend, or does not exist if there are no endpoints.
-func (l located) pass() string {
+func (l *located) pass() string {
 	if l.All.DynamicConfiguration {
 		return passTo(balancer, l.All.Backends, l.Location)
 	}
@@ -123,16 +111,16 @@ func (l located) pass() string {
 }
 
 // open reports whether no-auth-locations exempts the location from authentication.
-func (l located) open() bool { return isLocationInLocationList(l.Location, l.All.Cfg.NoAuthLocations) }
+func (l *located) open() bool { return isLocationInLocationList(l.Location, l.All.Cfg.NoAuthLocations) }
 
-func (l located) login() *annotations.BasicDigestAuth {
+func (l *located) login() *annotations.BasicDigestAuth {
 	if !l.Location.BasicDigestAuth.Secured || l.open() {
 		return nil
 	}
 	return &l.Location.BasicDigestAuth
 }
 
-func (l located) externalAuth() *annotations.ExternalAuth {
+func (l *located) externalAuth() *annotations.ExternalAuth {
 	global := &l.All.Cfg.GlobalExternalAuth
 	switch {
 	case l.open() || l.Denied != "" || l.Location.Redirect.URL != "":
@@ -146,13 +134,13 @@ func (l located) externalAuth() *annotations.ExternalAuth {
 }
 
 // AuthPath returns the name of the internal location for external authentication.
-func (l located) AuthPath() string {
+func (l *located) AuthPath() string {
 	return buildAuthLocation(l.Location, l.All.Cfg.GlobalExternalAuth.URL)
 }
 
 // AuthUpstream returns the name of the upstream block with keepalive connections to the
 // authentication service, or "" if it uses none.
-func (l located) AuthUpstream() string {
+func (l *located) AuthUpstream() string {
 	scheme, _, _ := hostOf(l.Location.ExternalAuth.URL)
 	if !shouldApplyAuthUpstream(l.Location, l.All.Cfg) || scheme != "http://" && scheme != "https://" {
 		return ""
@@ -162,7 +150,7 @@ func (l located) AuthUpstream() string {
 
 // AuthName returns the host of the authentication service if it is a name that must be resolved,
 // otherwise "".
-func (l located) AuthName() string {
+func (l *located) AuthName() string {
 	host, _ := l.authPeer()
 	if _, err := netip.ParseAddr(host); err == nil {
 		return ""
@@ -171,7 +159,7 @@ func (l located) AuthName() string {
 }
 
 // AuthPort returns the service's port, which defaults to that of the URL's scheme.
-func (l located) AuthPort() string {
+func (l *located) AuthPort() string {
 	_, port := l.authPeer()
 	if port == "" && strings.HasPrefix(l.ExternalAuth.URL, "https://") {
 		return "443"
@@ -179,7 +167,7 @@ func (l located) AuthPort() string {
 	return cmp.Or(port, "80")
 }
 
-func (l located) authPeer() (host, port string) {
+func (l *located) authPeer() (host, port string) {
 	address := extractHostPort(l.ExternalAuth.URL)
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		return host, port
@@ -188,13 +176,13 @@ func (l located) authPeer() (host, port string) {
 }
 
 // SigninLocation returns the name of the location that redirects clients to SigninURL.
-func (l located) SigninLocation() string {
+func (l *located) SigninLocation() string {
 	return buildAuthSignURLLocation(l.Location.Path, l.SigninURL)
 }
 
 // interceptErrors is empty for gRPC, as in ingress-nginx: the pods answer errors themselves, because
 // their clients could not read a page.
-func (l located) interceptErrors() string {
+func (l *located) interceptErrors() string {
 	if l.Module == "grpc" {
 		return ""
 	}
@@ -209,7 +197,7 @@ func (l located) interceptErrors() string {
 
 // answerHeaders returns the headers that replace those of the pods in responses: the ConfigMap's
 // add-headers, overridden by the location's custom-headers.
-func (l located) answerHeaders() map[string]string {
+func (l *located) answerHeaders() map[string]string {
 	if len(l.All.AddHeaders) == 0 && len(l.Location.CustomHeaders.Headers) == 0 {
 		return nil
 	}
@@ -220,21 +208,21 @@ func (l located) answerHeaders() map[string]string {
 	return headers
 }
 
-func (l located) authName() string {
+func (l *located) authName() string {
 	if l.ExternalAuth == nil {
 		return ""
 	}
 	return l.AuthPath()
 }
 
-func (l located) authUpstreamName() string {
+func (l *located) authUpstreamName() string {
 	if l.ExternalAuth == nil {
 		return ""
 	}
 	return l.AuthUpstream()
 }
 
-func (l located) signinName() string {
+func (l *located) signinName() string {
 	if l.SigninURL == "" {
 		return ""
 	}

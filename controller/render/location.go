@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -60,8 +61,8 @@ func serviceOf(ingress *networkingv1.Ingress, host, path string) *networkingv1.I
 
 // locationConfigForLua sets the variables with which Lua decides about redirects.
 func locationConfigForLua(location *model.Location, all *root) string {
-	var lines strings.Builder
-	for _, flag := range []struct {
+	lines := make([]byte, 0, 256)
+	for _, flag := range [...]struct {
 		name string
 		on   bool
 	}{
@@ -71,9 +72,10 @@ func locationConfigForLua(location *model.Location, all *root) string {
 		{"preserve_trailing_slash", location.Rewrite.PreserveTrailingSlash},
 		{"use_port_in_redirects", location.UsePortInRedirects},
 	} {
-		fmt.Fprintf(&lines, "set $%s \"%t\";\n", flag.name, flag.on)
+		lines = append(append(append(lines, "set $"...), flag.name...), ` "`...)
+		lines = append(strconv.AppendBool(lines, flag.on), "\";\n"...)
 	}
-	return lines.String()
+	return string(lines)
 }
 
 // buildLocation returns the modifier and path of a location block.

@@ -131,11 +131,11 @@ func (r *root) CachesAuth() bool {
 
 // AuthUpstreams returns the locations whose external authentication uses keepalive connections, one
 // per upstream.
-func (r *root) AuthUpstreams() []located {
-	var found []located
+func (r *root) AuthUpstreams() []*located {
+	var found []*located
 	for _, server := range r.Servers {
 		if slices.ContainsFunc(server.Locations, func(l *model.Location) bool { return l.ExternalAuth.URL != "" }) {
-			found = append(found, serverConfig(r, server).uniqueBy(located.authUpstreamName)...)
+			found = append(found, serverConfig(r, server).uniqueBy((*located).authUpstreamName)...)
 		}
 	}
 	return found

@@ -17,9 +17,9 @@ type served struct {
 	// ListenHTTP and ListenHTTPS are the listen directives.
 	ListenHTTP, ListenHTTPS string
 
-	Locations []located
-	Signins   []located            // the locations that redirect clients to sign in, one per name
-	Auths     []located            // the locations with external authentication, one per internal location
+	Locations []*located
+	Signins   []*located           // the locations that redirect clients to sign in, one per name
+	Auths     []*located           // the locations with external authentication, one per internal location
 	Mirrors   []annotations.Mirror // the targets of mirrored requests, one per internal location
 	Errors    []errorUpstream      // the upstreams that answer errors, with the statuses that each answers
 	AppRoot   string               // the URL to which "/" is redirected, or ""
@@ -29,7 +29,7 @@ func serverConfig(r *root, s *model.Server) served {
 	config := served{
 		First: r, Second: s, Name: quote(buildServerName(s.Hostname)), IsDefault: s.Hostname == model.DefaultServerName,
 		ListenHTTP: buildHTTPListener(r, s.Hostname), ListenHTTPS: buildHTTPSListener(r, s.Hostname),
-		Locations: make([]located, len(s.Locations)),
+		Locations: make([]*located, len(s.Locations)),
 	}
 	if config.IsDefault {
 		config.Name = s.Hostname
@@ -41,16 +41,16 @@ func serverConfig(r *root, s *model.Server) served {
 			config.AppRoot = location.Rewrite.AppRoot
 		}
 	}
-	config.Signins = config.uniqueBy(located.signinName)
-	config.Auths = config.uniqueBy(located.authName)
+	config.Signins = config.uniqueBy((*located).signinName)
+	config.Auths = config.uniqueBy((*located).authName)
 	config.Mirrors = mirrors(s.Locations)
 	config.Errors = errorUpstreams(s, r.Cfg.CustomHTTPErrors)
 	return config
 }
 
 // uniqueBy returns the first location for each value of name other than "".
-func (s served) uniqueBy(name func(located) string) []located {
-	var found []located
+func (s served) uniqueBy(name func(*located) string) []*located {
+	var found []*located
 	var seen map[string]bool
 	for _, l := range s.Locations {
 		if n := name(l); n != "" && !seen[n] {
@@ -66,7 +66,7 @@ func (s served) uniqueBy(name func(located) string) []located {
 
 // StreamsBody reports whether a location of the server does; see proxied.StreamsBody.
 func (s served) StreamsBody() bool {
-	return slices.ContainsFunc(s.Locations, func(l located) bool { return l.Proxied.StreamsBody() })
+	return slices.ContainsFunc(s.Locations, func(l *located) bool { return l.Proxied.StreamsBody() })
 }
 
 // ErrorPass returns the directive that passes a request with an error to an upstream.

@@ -10,7 +10,7 @@ import (
 )
 
 // locationOf returns a location in which every name contains name.
-func locationOf(all *root, name string, change func(*model.Location)) located {
+func locationOf(all *root, name string, change func(*model.Location)) *located {
 	l := &model.Location{Path: "/" + name, IngressPath: "/" + name, Backend: "demo-" + name + "-80", DefaultBackendUpstreamName: "other-" + name}
 	if change != nil {
 		change(l)
@@ -71,8 +71,8 @@ func TestSettingsAreShared(t *testing.T) {
 // What settings.tmpl gets has no name, so it cannot depend on one.
 func TestSettingsHaveNoName(t *testing.T) {
 	all := &root{Cfg: new(cfg), DynamicConfiguration: true, texts: new(texts)}
-	unnamed, ok := locationOf(all, "secret", nil).settings()
-	if !ok || unnamed.Server != nil || unnamed.Identity != (identity{}) || unnamed.Pass != "" || unnamed.ErrorUpstream != "" {
+	var unnamed unnamed
+	if !unnamed.set(locationOf(all, "secret", nil)) || unnamed.Server != nil || unnamed.Identity != (identity{}) || unnamed.Pass != "" || unnamed.ErrorUpstream != "" {
 		t.Errorf("it has names: %+v", unnamed)
 	}
 	l := unnamed.Location
