@@ -27,7 +27,7 @@ func (l *located) AuthAudience() audience {
 }
 
 // Audience returns the audience for services to which the server's internal locations proxy.
-func (s served) Audience() audience {
+func (s *served) Audience() audience {
 	return audience{s.First, s.Second.CertificateAuth, "proxy_set_header"}
 }
 

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"sync"
-	"text/template"
 	"text/template/parse"
 )
 
@@ -16,7 +15,7 @@ var sameForMany = map[string]bool{
 }
 
 // once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany, and
-// {{ template "settings.tmpl" dot }} by {{ settings dot }}.
+// {{ template "location.tmpl" dot }} by {{ location dot }}.
 func once(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -27,8 +26,8 @@ func once(list *parse.ListNode) {
 			switch {
 			case sameForMany[node.Name]:
 				list.Nodes[i] = callOf(node, "text", &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name})
-			case node.Name == settingsFile:
-				list.Nodes[i] = callOf(node, "settings")
+			case node.Name == locationFile:
+				list.Nodes[i] = callOf(node, "location")
 			}
 		case *parse.IfNode:
 			onceInBranches(&node.BranchNode)
@@ -53,11 +52,11 @@ func callOf(node *parse.TemplateNode, function string, arguments ...parse.Node) 
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
 }
 
-// texts are the texts of templates in sameForMany, and of settings.tmpl, for one root. The zero value is
-// ready to use, also by several goroutines.
+// texts are the texts of templates in sameForMany, and the outlines of servers and locations, for one
+// root. The zero value is ready to use, also by several goroutines.
 type texts struct {
-	known    sync.Map // string by textOf
-	settings knownSettings
+	known              sync.Map // string by textOf
+	servers, locations outlines
 }
 
 type textOf struct {
@@ -71,18 +70,16 @@ type rooted interface{ root() *root }
 func (r *root) root() *root    { return r }
 func (a audience) root() *root { return a.All }
 
-// text returns the function text of templates.
-func text(templates *template.Template) func(name string, dot rooted) (string, error) {
-	return func(name string, dot rooted) (string, error) {
-		known, key := &dot.root().texts.known, textOf{name, dot}
-		if text, ok := known.Load(key); ok {
-			return text.(string), nil //nolint:forcetypeassert // see texts
-		}
-		var text bytes.Buffer
-		if err := templates.ExecuteTemplate(&text, name, dot); err != nil {
-			return "", err
-		}
-		known.Store(key, text.String())
-		return text.String(), nil
+// text executes a template in sameForMany once for each dot.
+func (t quickTemplate) text(name string, dot rooted) (string, error) {
+	known, key := &dot.root().texts.known, textOf{name, dot}
+	if text, ok := known.Load(key); ok {
+		return text.(string), nil //nolint:forcetypeassert // see texts
 	}
+	var text bytes.Buffer
+	if err := t.ExecuteTemplate(&text, name, dot); err != nil {
+		return "", err
+	}
+	known.Store(key, text.String())
+	return text.String(), nil
 }

@@ -37,11 +37,11 @@ func (memo *Memo) Render(m *model.Model, in Input) (conf.Text, error) {
 	if memo.shared == nil || ReadsEndpoints(in) || !shared.same(memo.shared) {
 		memo.pieces = nil
 	}
-	top, err := renderPiece("top.tmpl", all, 0)
+	top, err := renderFile("top.tmpl", all, 0)
 	if err != nil {
 		return conf.Text{}, err
 	}
-	bottom, err := renderPiece("bottom.tmpl", all, insideHTTP)
+	bottom, err := renderFile("bottom.tmpl", all, insideHTTP)
 	if err != nil {
 		return conf.Text{}, err
 	}
@@ -109,20 +109,27 @@ func (memo *Memo) renderServers(keys []any, shared *root) ([]*conf.Piece, error)
 
 func renderServer(key any, shared *root) (*conf.Piece, error) {
 	if redirect, ok := key.(model.Redirect); ok {
-		return renderPiece("redirect.tmpl", redirected{shared, redirect}, insideHTTP)
+		return renderFile("redirect.tmpl", redirected{shared, redirect}, insideHTTP)
 	}
-	return renderPiece("server.tmpl", serverConfig(shared, key.(*model.Server)), insideHTTP) //nolint:forcetypeassert // see Memo.pieces
+	return renderPiece(insideHTTP, func(out *bytes.Buffer) error {
+		return quick.writeServer(out, serverConfig(shared, key.(*model.Server))) //nolint:forcetypeassert // see Memo.pieces
+	})
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// renderPiece executes one of the files that nginx.tmpl includes. As there, a blank line separates
-// it from what precedes it.
-func renderPiece(file string, data any, depth int) (*conf.Piece, error) {
+// renderFile executes one of the files that nginx.tmpl includes.
+func renderFile(file string, data any, depth int) (*conf.Piece, error) {
+	return renderPiece(depth, func(out *bytes.Buffer) error { return quick.ExecuteTemplate(out, file, data) })
+}
+
+// renderPiece returns what write writes, indented. As in nginx.tmpl, a blank line separates a piece from
+// what precedes it.
+func renderPiece(depth int, write func(out *bytes.Buffer) error) (*conf.Piece, error) {
 	buffer := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := quick.ExecuteTemplate(buffer, file, data); err != nil {
+	if err := write(buffer); err != nil {
 		return nil, ours.readable(err)
 	}
 	indented := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,10 +15,19 @@ import (
 // and variables that hold them.
 var embedding = map[string]reflect.Type{"cfg": reflect.TypeFor[cfg](), "location": reflect.TypeFor[model.Location]()}
 
-// quick writes the same as ours, in less time.
-var quick = func() *template.Template {
+// The files of the templates of servers and locations.
+const (
+	serverFile   = "server.tmpl"
+	locationFile = "location.tmpl"
+)
+
+// quickTemplate writes the same as ours, in less time.
+type quickTemplate struct{ *template.Template }
+
+var quick = func() quickTemplate {
 	copied, err := ours.parsed.Clone()
-	copied.Funcs(template.FuncMap{"text": text(copied), "settings": settings(copied)})
+	t := quickTemplate{copied}
+	copied.Funcs(template.FuncMap{"text": t.text, "location": t.location})
 	for _, file := range copied.Templates() {
 		tree := file.Tree.Copy()
 		spellOut(tree.Root)
@@ -29,8 +39,79 @@ var quick = func() *template.Template {
 	if err != nil {
 		panic(err) // cannot happen: nothing has been executed yet
 	}
-	return copied
+	return t
 }()
+
+// writeServer executes the template of a server, or fills its outline.
+func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
+	unnamed := unnamedServers.Get().(*unnamedServer) //nolint:forcetypeassert // see unnamedServers
+	if !unnamed.set(server) {
+		unnamedServers.Put(unnamed)
+		return t.ExecuteTemplate(out, serverFile, server)
+	}
+	text, kept, err := server.First.texts.servers.find(&unnamed.served, func(text *bytes.Buffer) error {
+		return t.ExecuteTemplate(text, serverFile, &unnamed.served)
+	})
+	if !kept {
+		unnamedServers.Put(unnamed)
+	}
+	if err != nil {
+		return err
+	}
+	names := server.names()
+	return text.fill(out, func(name int) error {
+		if name == itsLocations {
+			return t.writeLocations(out, server.Locations)
+		}
+		out.WriteString(*names[name])
+		return nil
+	})
+}
+
+func (t quickTemplate) writeLocations(out *bytes.Buffer, locations []*located) error {
+	for i, l := range locations {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if err := t.writeLocation(out, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeLocation executes the template of a location, or fills its outline.
+func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
+	unnamed := unnamedLocations.Get().(*unnamedLocation) //nolint:forcetypeassert // see unnamedLocations
+	if !unnamed.set(l) {
+		unnamedLocations.Put(unnamed)
+		return t.ExecuteTemplate(out, locationFile, l)
+	}
+	text, kept, err := l.All.texts.locations.find(&unnamed.located, func(text *bytes.Buffer) error {
+		return t.ExecuteTemplate(text, locationFile, &unnamed.located)
+	})
+	if !kept {
+		unnamedLocations.Put(unnamed)
+	}
+	if err != nil {
+		return err
+	}
+	names := l.names()
+	return text.fill(out, func(name int) error {
+		out.WriteString(*names[name])
+		return nil
+	})
+}
+
+// location returns the text of a location.
+func (t quickTemplate) location(l *located) (string, error) {
+	if l == anyLocations[0] {
+		return placeholder(itsLocations), nil
+	}
+	var text bytes.Buffer
+	err := t.writeLocation(&text, l)
+	return text.String(), err
+}
 
 // spellOut names the embedded struct of each promoted field that a template reads: .Cfg.UseGzip becomes
 // .Cfg.Config.UseGzip. text/template finds such a field several times as fast. The template's text stays.

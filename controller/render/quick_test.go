@@ -36,7 +36,7 @@ func TestTemplatesOfManyExist(t *testing.T) {
 // Locations with an equal dot share one text, and others have their own.
 func TestTextsAreSharedByEqualDots(t *testing.T) {
 	all := &root{Cfg: new(cfg), texts: new(texts)}
-	write := text(quick)
+	write := quick.text
 	for _, dot := range []audience{{all, model.CertificateAuth{}, "proxy_set_header"}, {all, model.CertificateAuth{}, "proxy_set_header"}, {all, model.CertificateAuth{}, "grpc_set_header"}} {
 		got, err := write("asked.tmpl", dot)
 		if err != nil {

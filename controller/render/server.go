@@ -25,8 +25,8 @@ type served struct {
 	AppRoot   string               // the URL to which "/" is redirected, or ""
 }
 
-func serverConfig(r *root, s *model.Server) served {
-	config := served{
+func serverConfig(r *root, s *model.Server) *served {
+	config := &served{
 		First: r, Second: s, Name: quote(buildServerName(s.Hostname)), IsDefault: s.Hostname == model.DefaultServerName,
 		ListenHTTP: buildHTTPListener(r, s.Hostname), ListenHTTPS: buildHTTPSListener(r, s.Hostname),
 		Locations: make([]*located, len(s.Locations)),
@@ -49,7 +49,7 @@ func serverConfig(r *root, s *model.Server) served {
 }
 
 // uniqueBy returns the first location for each value of name other than "".
-func (s served) uniqueBy(name func(*located) string) []*located {
+func (s *served) uniqueBy(name func(*located) string) []*located {
 	var found []*located
 	var seen map[string]bool
 	for _, l := range s.Locations {
@@ -65,12 +65,12 @@ func (s served) uniqueBy(name func(*located) string) []*located {
 }
 
 // StreamsBody reports whether a location of the server does; see proxied.StreamsBody.
-func (s served) StreamsBody() bool {
+func (s *served) StreamsBody() bool {
 	return slices.ContainsFunc(s.Locations, func(l *located) bool { return l.Proxied.StreamsBody() })
 }
 
 // ErrorPass returns the directive that passes a request with an error to an upstream.
-func (s served) ErrorPass(upstream string) string {
+func (s *served) ErrorPass(upstream string) string {
 	if s.First.DynamicConfiguration {
 		return "proxy_pass http://" + balancer + ";"
 	}

@@ -1,0 +1,74 @@
+package render
+
+import (
+	"sync"
+
+	"windtunnel.dev/controller/model"
+)
+
+// unnamedLocation is a location with placeholders for its names; see outline.
+type unnamedLocation struct {
+	located
+	location model.Location // that of located
+}
+
+var unnamedLocations = sync.Pool{New: func() any { return new(unnamedLocation) }}
+
+// set takes everything but the names of a location. It returns false if their template may do more with
+// names than write them.
+func (u *unnamedLocation) set(l *located) bool {
+	if l.ExternalAuth != nil {
+		return false
+	}
+	u.located = *l
+	u.location = model.Location{Location: l.Location.Location, ProxySSL: l.Location.ProxySSL}
+	u.Server, u.Location = nil, &u.location
+	hide(u.names())
+	return true
+}
+
+// names returns the fields that are names.
+func (l *located) names() []*string {
+	is := &l.Identity
+	return []*string{&is.Selector, &is.Namespace, &is.Ingress, &is.Service, &is.ServicePort, &is.Path, &is.Upstream, &is.Redirects, &l.Pass}
+}
+
+// unnamedServer is a server with placeholders for its names and its locations; see outline.
+type unnamedServer struct {
+	served
+	server model.Server // that of served
+}
+
+var unnamedServers = sync.Pool{New: func() any { return new(unnamedServer) }}
+
+// itsLocations is the name for which a server's locations are written.
+const itsLocations = 2
+
+// anyLocations stand for the locations of a server.
+var anyLocations = []*located{new(located)}
+
+// set takes everything but the names and locations of a server. It returns false if other servers with
+// equal settings are unlikely, or if the template may do more with names than write them.
+func (u *unnamedServer) set(s *served) bool {
+	if s.IsDefault || len(s.Locations) == 0 || len(s.Auths)+len(s.Signins)+len(s.Mirrors)+len(s.Errors) > 0 {
+		return false
+	}
+	u.served, u.server = *s, *s.Second
+	u.server.SSLCert = nil // Lua has it
+	u.server.Locations, u.Locations = nil, anyLocations
+	u.Second = &u.server
+	hide(u.names())
+	return true
+}
+
+// names returns the fields that are names.
+func (s *served) names() []*string { return []*string{&s.Name, &s.Second.Hostname} }
+
+// hide replaces names by placeholders. Absent ones stay absent.
+func hide(names []*string) {
+	for i, name := range names {
+		if *name != "" {
+			*name = placeholder(i)
+		}
+	}
+}
