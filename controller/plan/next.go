@@ -46,13 +46,18 @@ func (memo *Memo) next(m *model.Model, in render.Input) (state State, err error)
 		return state, err
 	}
 	memo.model = nil
+	return memo.whole(m, in)
+}
+
+// whole renders and encodes at the same time.
+func (memo *Memo) whole(m *model.Model, in render.Input) (State, error) {
 	var backends wire.List
 	var encoding errgroup.Group
 	encoding.Go(func() (err error) {
 		backends, err = memo.backends.Backends(m, in.Options)
 		return err
 	})
-	state, err = memo.static(m, in)
+	state, err := memo.static(m, in)
 	err = cmp.Or(err, encoding.Wait())
 	state.Backends = backends
 	return state, err

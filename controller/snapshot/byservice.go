@@ -11,40 +11,68 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shards is the number of parts in which a cluster's slices are stored. The snapshots of a Ledger
-// share the parts in which nothing changed.
-const shards = 256
+// A cluster's slices are stored in rows of shards. The snapshots of a Ledger share the rows, and the
+// shards of the others, in which nothing changed. So a change copies little, even in a large cluster.
+const rows, shards = 64, 64
+
+type (
+	row   [shards]shard
+	shard map[types.NamespacedName][]*discoveryv1.EndpointSlice
+)
 
 // EndpointSlices stores slices by the service they belong to (label kubernetes.io/service-name).
 // The slices of a service are sorted by name. The zero value is empty.
 type EndpointSlices struct {
-	shards *[shards]map[types.NamespacedName][]*discoveryv1.EndpointSlice
+	rows *[rows]*row // nil rows are empty
 }
 
 // seed affects only the choice of shards, which is invisible to callers.
 var seed = maphash.MakeSeed()
 
-func shardOf(service types.NamespacedName) int {
-	return int(maphash.Comparable(seed, service) % shards)
+// shardOf returns the row of a service, and its shard in that row.
+func shardOf(service types.NamespacedName) (inAll, inRow int) {
+	hash := maphash.Comparable(seed, service)
+	return int(hash % rows), int(hash / rows % shards)
 }
 
 // Of returns the slices of a service.
 func (s EndpointSlices) Of(service types.NamespacedName) []*discoveryv1.EndpointSlice {
-	if s.shards == nil {
+	if s.rows == nil {
 		return nil
 	}
-	return s.shards[shardOf(service)][service]
+	inAll, inRow := shardOf(service)
+	row := s.rows[inAll]
+	if row == nil {
+		return nil
+	}
+	return row[inRow][service]
 }
 
 // All yields the services that have slices, and their slices, in any order.
 func (s EndpointSlices) All() iter.Seq2[types.NamespacedName, []*discoveryv1.EndpointSlice] {
 	return func(yield func(types.NamespacedName, []*discoveryv1.EndpointSlice) bool) {
-		if s.shards == nil {
-			return
-		}
-		for _, shard := range s.shards {
+		for shard := range s.filled() {
 			for service, all := range shard {
 				if !yield(service, all) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// filled yields the shards of all rows that are not empty.
+func (s EndpointSlices) filled() iter.Seq[shard] {
+	return func(yield func(shard) bool) {
+		if s.rows == nil {
+			return
+		}
+		for _, row := range s.rows {
+			if row == nil {
+				continue
+			}
+			for _, shard := range row {
+				if !yield(shard) {
 					return
 				}
 			}
@@ -55,26 +83,46 @@ func (s EndpointSlices) All() iter.Seq2[types.NamespacedName, []*discoveryv1.End
 // with returns a copy of s with the slices of the given services replaced. An empty list removes
 // the service. s is not modified.
 func (s EndpointSlices) with(changed map[types.NamespacedName][]*discoveryv1.EndpointSlice) EndpointSlices {
-	next := new([shards]map[types.NamespacedName][]*discoveryv1.EndpointSlice)
-	if s.shards != nil {
-		*next = *s.shards
+	copying := copying{to: new([rows]*row)}
+	if s.rows != nil {
+		*copying.to = *s.rows
 	}
-	var own [shards]bool // shards that are already cloned
 	for service, group := range changed {
-		i := shardOf(service)
-		if !own[i] {
-			next[i], own[i] = maps.Clone(next[i]), true
-		}
+		own := copying.shardOf(service)
 		if len(group) == 0 {
-			delete(next[i], service)
+			delete(own, service)
 			continue
 		}
-		if next[i] == nil {
-			next[i] = make(map[types.NamespacedName][]*discoveryv1.EndpointSlice)
-		}
-		next[i][service] = sortedByName(group)
+		own[service] = sortedByName(group)
 	}
-	return EndpointSlices{next}
+	return EndpointSlices{copying.to}
+}
+
+// copying is a copy in which some rows and shards are still shared with the original.
+type copying struct {
+	to        *[rows]*row
+	ownRows   [rows]bool
+	ownShards [rows][shards]bool
+}
+
+// shardOf returns the shard of a service, which can be modified.
+func (c *copying) shardOf(service types.NamespacedName) shard {
+	i, j := shardOf(service)
+	if !c.ownRows[i] {
+		own := new(row)
+		if shared := c.to[i]; shared != nil {
+			*own = *shared
+		}
+		c.to[i], c.ownRows[i] = own, true
+	}
+	row := c.to[i]
+	if !c.ownShards[i][j] {
+		row[j], c.ownShards[i][j] = maps.Clone(row[j]), true
+	}
+	if row[j] == nil {
+		row[j] = make(shard)
+	}
+	return row[j]
 }
 
 // byService groups slices by service. As in the Kubernetes API, slices without the label belong to

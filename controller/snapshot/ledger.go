@@ -114,7 +114,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	l.last.Services = l.services.taken(l.last.Services)
 	l.last.Secrets = l.secrets.taken(l.last.Secrets)
 	l.last.ConfigMaps = l.configMaps.taken(l.last.ConfigMaps)
-	if len(l.touched) > 0 || l.last.EndpointSlices.shards == nil {
+	if len(l.touched) > 0 || l.last.EndpointSlices.rows == nil {
 		l.last.EndpointSlices = l.grouped()
 	}
 	l.last.moment = moment{l, l.last.number + 1, l.touched}

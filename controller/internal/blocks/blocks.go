@@ -13,18 +13,27 @@ const size = 128
 
 // List is a list of elements. The zero value is empty.
 type List[T comparable] struct {
-	blocks [][]T
+	blocks []*[size]T
 	length int
 }
 
-// Of returns a list. It keeps the slice, which must not be modified afterwards.
+// Of returns a list.
 func Of[T comparable](all []T) List[T] {
-	list := List[T]{length: len(all), blocks: make([][]T, 0, (len(all)+size-1)/size)}
-	for len(all) > 0 {
-		n := min(size, len(all))
-		list.blocks, all = append(list.blocks, all[:n:n]), all[n:]
+	list := List[T]{length: len(all), blocks: make([]*[size]T, 0, (len(all)+size-1)/size)}
+	for some := range slices.Chunk(all, size) {
+		block := new([size]T)
+		copy(block[:], some)
+		list.blocks = append(list.blocks, block)
 	}
 	return list
+}
+
+// block returns the elements of a block; none if the list has fewer blocks.
+func (l List[T]) block(b int) []T {
+	if b >= len(l.blocks) {
+		return nil
+	}
+	return l.blocks[b][:min(size, l.length-b*size)]
 }
 
 // Len returns the number of elements.
@@ -36,8 +45,8 @@ func (l List[T]) At(i int) T { return l.blocks[i/size][i%size] }
 // All yields the elements in order.
 func (l List[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, block := range l.blocks {
-			for _, element := range block {
+		for b := range l.blocks {
+			for _, element := range l.block(b) {
 				if !yield(element) {
 					return
 				}
@@ -49,18 +58,18 @@ func (l List[T]) All() iter.Seq[T] {
 // Slice returns a copy of the elements.
 func (l List[T]) Slice() []T {
 	all := make([]T, 0, l.length)
-	for _, block := range l.blocks {
-		all = append(all, block...)
+	for b := range l.blocks {
+		all = append(all, l.block(b)...)
 	}
 	return all
 }
 
 // With returns the list with another element at i.
 func (l List[T]) With(i int, element T) List[T] {
-	l.blocks = append([][]T(nil), l.blocks...)
-	block := append([]T(nil), l.blocks[i/size]...)
+	l.blocks = slices.Clone(l.blocks)
+	block := *l.blocks[i/size]
 	block[i%size] = element
-	l.blocks[i/size] = block
+	l.blocks[i/size] = &block
 	return l
 }
 
@@ -78,19 +87,16 @@ const fewMoved = 16
 // Map returns the list of what the function makes of each element. On an error the Memo stays as it
 // was.
 func (m *Memo[T, U]) Map(from List[T], do func(T) (U, error)) (List[U], error) {
-	to := List[U]{length: from.length, blocks: make([][]U, len(from.blocks))}
+	to := List[U]{length: from.length, blocks: make([]*[size]U, len(from.blocks))}
 	moved := 0
 	var known map[T]U
-	for b, block := range from.blocks {
-		var had []T
-		if b < len(m.from.blocks) {
-			had = m.from.blocks[b]
-		}
+	for b := range from.blocks {
+		block, had := from.block(b), m.from.block(b)
 		if same(block, had) {
 			to.blocks[b] = m.to.blocks[b]
 			continue
 		}
-		to.blocks[b] = make([]U, len(block))
+		to.blocks[b] = new([size]U)
 		for i, element := range block {
 			if i < len(had) && had[i] == element {
 				to.blocks[b][i] = m.to.blocks[b][i]
@@ -115,8 +121,8 @@ func (m *Memo[T, U]) Map(from List[T], do func(T) (U, error)) (List[U], error) {
 
 func (m *Memo[T, U]) known() map[T]U {
 	known := make(map[T]U, m.from.length)
-	for b, block := range m.from.blocks {
-		for i, element := range block {
+	for b := range m.from.blocks {
+		for i, element := range m.from.block(b) {
 			known[element] = m.to.blocks[b][i]
 		}
 	}
@@ -128,14 +134,7 @@ func (m *Memo[T, U]) known() map[T]U {
 // lists: nobody may change them.
 func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 	for b := range max(len(x.blocks), len(y.blocks)) {
-		var ofX, ofY []T
-		if b < len(x.blocks) {
-			ofX = x.blocks[b]
-		}
-		if b < len(y.blocks) {
-			ofY = y.blocks[b]
-		}
-		if !same(ofX, ofY) {
+		if ofX, ofY := x.block(b), y.block(b); !same(ofX, ofY) {
 			onlyX, onlyY = join(onlyX, ofX), join(onlyY, ofY)
 		}
 	}
