@@ -27,8 +27,9 @@ var errClosed = errors.New("nginx closed the connection")
 // would repeat on another one a request that failed on this one.
 type connection struct {
 	net.Conn
-	read *bufio.Reader
-	stop func() bool
+	read     *bufio.Reader
+	stop     func() bool
+	requests int // so far
 }
 
 // newConnection takes over conn, and closes it when ctx ends.
@@ -64,6 +65,7 @@ func (c *connection) get(host, path string, timeout time.Duration) (answer, erro
 	if path == "" {
 		path = "/"
 	}
+	c.requests++
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: windtunnel-probe\r\n\r\n", path, host); err != nil {
 		return answer{}, closedUnlessTimeout(err)
 	}

@@ -63,7 +63,7 @@ func (p *poller) run() error {
 		case <-p.ctx.Done():
 			return nil
 		}
-		about := p.awaitDue()
+		about := p.awaitDue(conn)
 		if about == nil {
 			return nil
 		}
@@ -173,16 +173,23 @@ func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) 
 	return p.record(about, a, err)
 }
 
+// manyRequests is half of those after which nginx closes a connection by default (keepalive_requests).
+const manyRequests = 500
+
 // awaitDue returns the next open change, with all others of the same route: if each had a turn of
 // its own, it could see only every other pod of a worker that uses round-robin. It waits until
 // there is a change. It returns nil if the worker has gone, or drains with nothing left to ask.
-func (p *poller) awaitDue() []*progress {
+// Before it waits, it prepares the successor of a connection that may end soon.
+func (p *poller) awaitDue(conn *connection) []*progress {
 	for {
 		p.c.mu.Lock()
 		about := p.due()
 		p.c.mu.Unlock()
 		if len(about) > 0 {
 			return about
+		}
+		if conn.requests >= manyRequests {
+			p.c.pool.prepare(p.pid)
 		}
 		select {
 		case <-p.wake:

@@ -37,12 +37,14 @@ type pool struct {
 	vain    *trouble
 	opened  atomic.Int64
 
-	round sync.Mutex // held while dialling: one round serves all callers that wait
+	round     sync.Mutex     // held while dialling: one round serves all callers that wait
+	preparing sync.WaitGroup // see prepare
 
 	mu      sync.Mutex
 	spares  map[int][]*connection
 	reached map[int]bool // workers to which there was a connection
 	sought  map[int]bool // workers to which no connection was found for so long that it counts as trouble
+	ahead   bool         // prepare opens connections
 }
 
 func newPool(ctx context.Context, address string, workers *Workers) *pool {
@@ -90,13 +92,42 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 	return nil, context.Cause(ctx)
 }
 
-// try takes a spare, or opens a round of connections and finds their owners.
+// prepare opens a round of connections in the background if there is no spare for a worker. take then
+// need not, while a change is open.
+func (p *pool) prepare(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ahead || len(p.spares[pid]) > 0 {
+		return
+	}
+	p.ahead = true
+	p.preparing.Go(func() {
+		p.round.Lock()
+		_ = p.open() // take returns the error
+		p.round.Unlock()
+		p.mu.Lock()
+		p.ahead = false
+		p.mu.Unlock()
+	})
+}
+
+// try takes a spare, or opens a round of connections first.
 func (p *pool) try(pid int) (*connection, error) {
+	if conn := p.spare(pid); conn != nil {
+		return conn, nil
+	}
 	p.round.Lock()
 	defer p.round.Unlock()
 	if conn := p.spare(pid); conn != nil {
 		return conn, nil
 	}
+	err := p.open()
+	return p.spare(pid), err
+}
+
+// open opens a round of connections, finds their owners, and keeps them as spares. It returns an error
+// if we may not look at the processes. The caller holds round.
+func (p *pool) open() error {
 	var pids []int
 	for _, w := range p.workers.Alive() {
 		pids = append(pids, w.PID)
@@ -104,7 +135,7 @@ func (p *pool) try(pid int) (*connection, error) {
 	var failed error
 	deadline := time.Now().Add(acceptTimeout)
 	for _, conn := range p.dial() {
-		owner, err := awaitOwner(conn, pids, deadline)
+		owner, err := p.awaitOwner(conn, pids, deadline)
 		if errors.Is(err, os.ErrPermission) {
 			failed = fmt.Errorf("telling which worker has a connection: %w", err)
 		}
@@ -112,7 +143,7 @@ func (p *pool) try(pid int) (*connection, error) {
 			conn.Close()
 		}
 	}
-	return p.spare(pid), failed
+	return failed
 }
 
 // keep keeps a connection as a spare for its worker, if the worker can use it.
@@ -171,17 +202,18 @@ func (p *pool) drop(pid int) {
 
 // awaitOwner waits until nginx has accepted the connection. It has to poll, because no byte is
 // exchanged.
-func awaitOwner(conn net.Conn, pids []int, deadline time.Time) (int, error) {
+func (p *pool) awaitOwner(conn net.Conn, pids []int, deadline time.Time) (int, error) {
 	for ; ; time.Sleep(acceptPollInterval) {
 		pid, err := Owner(conn, pids)
-		if !errors.Is(err, ErrNotAccepted) || time.Now().After(deadline) {
+		if !errors.Is(err, ErrNotAccepted) || p.ctx.Err() != nil || time.Now().After(deadline) {
 			return pid, err
 		}
 	}
 }
 
-// close closes all spares.
+// close closes all spares. ctx has ended.
 func (p *pool) close() {
+	p.preparing.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, spares := range p.spares {
