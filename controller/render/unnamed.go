@@ -14,7 +14,7 @@ type unnamedLocation struct {
 
 var unnamedLocations = sync.Pool{New: func() any { return new(unnamedLocation) }}
 
-// set takes everything but the names of a location. It returns false if their template may do more with
+// set takes everything but the names of a location. It returns false if the template may do more with
 // names than write them.
 func (u *unnamedLocation) set(l *located) bool {
 	if l.ExternalAuth != nil {
