@@ -49,9 +49,7 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 		unnamedServers.Put(unnamed)
 		return t.ExecuteTemplate(out, serverFile, server)
 	}
-	text, kept, err := server.First.texts.servers.find(&unnamed.served, func(text *bytes.Buffer) error {
-		return t.ExecuteTemplate(text, serverFile, &unnamed.served)
-	})
+	text, kept, err := t.outline(serverFile, &server.First.texts.servers, &unnamed.served)
 	if !kept {
 		unnamedServers.Put(unnamed)
 	}
@@ -87,9 +85,7 @@ func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
 		unnamedLocations.Put(unnamed)
 		return t.ExecuteTemplate(out, locationFile, l)
 	}
-	text, kept, err := l.All.texts.locations.find(&unnamed.located, func(text *bytes.Buffer) error {
-		return t.ExecuteTemplate(text, locationFile, &unnamed.located)
-	})
+	text, kept, err := t.outline(locationFile, &l.All.texts.locations, &unnamed.located)
 	if !kept {
 		unnamedLocations.Put(unnamed)
 	}
@@ -101,6 +97,11 @@ func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
 		out.WriteString(*names[name])
 		return nil
 	})
+}
+
+// outline returns the outline of a file for a dot without names; see outlines.find.
+func (t quickTemplate) outline(file string, known *outlines, dot any) (found *outline, kept bool, err error) {
+	return known.find(dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })
 }
 
 // location returns the text of a location.
