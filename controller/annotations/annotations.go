@@ -9,6 +9,7 @@ package annotations
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -150,6 +151,20 @@ func Given(ingress *networkingv1.Ingress, opts *options.Options) bool {
 		}
 	}
 	return false
+}
+
+var fingerprints = maphash.MakeSeed()
+
+// Fingerprint returns a hash of the annotations with the prefix, which is 0 without any. Ingresses with the
+// same annotations have the same one, within a process.
+func Fingerprint(ingress *networkingv1.Ingress, opts *options.Options) uint64 {
+	prefix, sum := prefixOf(opts)+"/", uint64(0)
+	for name, value := range ingress.Annotations {
+		if strings.HasPrefix(name, prefix) {
+			sum += maphash.Comparable(fingerprints, [2]string{name, value}) // a sum has no order, and a map neither
+		}
+	}
+	return sum
 }
 
 // ours returns the annotations whose keys begin with prefix, with the prefix removed.

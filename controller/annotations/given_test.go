@@ -33,3 +33,23 @@ func TestSetsOfIngressesWithoutAnnotationsAreEqual(t *testing.T) {
 		t.Error("with its prefix, it has no annotation")
 	}
 }
+
+// The same annotations make the same fingerprint; those without the prefix do not count.
+func TestFingerprint(t *testing.T) {
+	of := func(all map[string]string) uint64 {
+		return Fingerprint(&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: all}}, new(options.Options))
+	}
+	const a, b = DefaultPrefix + "/a", DefaultPrefix + "/b"
+	one := of(map[string]string{a: "1", b: "2"})
+	if again := of(map[string]string{b: "2", a: "1", "example.com/a": "3"}); again != one {
+		t.Errorf("%x, want %x", again, one)
+	}
+	for _, other := range []map[string]string{nil, {a: "1"}, {a: "2", b: "1"}, {a: "1", b: "3"}, {a + "1": "", b: "2"}} {
+		if of(other) == one {
+			t.Errorf("%v has the same one as others", other)
+		}
+	}
+	if none := of(map[string]string{"example.com/a": "1"}); none != 0 {
+		t.Errorf("without annotations it is %x", none)
+	}
+}

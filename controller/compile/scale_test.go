@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
@@ -135,30 +136,58 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards.
+// BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards. Ingresses
+// have no annotations, or one of forty sets of them.
 func BenchmarkFirstSync(b *testing.B) {
-	opts := parse(flags{}, nil)
 	for _, n := range sizes {
-		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
-			whole := large(n)
-			b.ReportAllocs()
-			var kept uint64
-			var p pipeline
-			for b.Loop() {
-				b.StopTimer()
-				p = pipeline{}
-				cluster := whole.ledger()
-				before := inUse()
-				b.StartTimer()
-				p.sync(b, cluster, opts)
-				b.StopTimer()
-				kept = inUse() - before
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(kept)/float64(n), "B-kept/ingress")
-			runtime.KeepAlive(p)
-		})
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkFirstSync(b, large(n)) })
 	}
+	b.Run("sets=40", func(b *testing.B) {
+		whole := large(5000)
+		for i, ingress := range whole.ingresses {
+			ingress.Annotations = annotationsOf(i * 7919 % 40)
+		}
+		benchmarkFirstSync(b, whole)
+	})
+}
+
+// annotationsOf returns one of forty sets of annotations that many ingresses have.
+func annotationsOf(set int) map[string]string {
+	made := map[string]string{"proxy-body-size": fmt.Sprintf("%dm", 1+set%10), "proxy-read-timeout": fmt.Sprint(30 + 30*(set/10))}
+	switch set % 4 {
+	case 1:
+		made["enable-cors"], made["cors-allow-origin"] = "true", "https://*.example"
+	case 2:
+		made["rewrite-target"], made["ssl-redirect"] = "/", "false"
+	case 3:
+		made["whitelist-source-range"], made["affinity"] = "10.0.0.0/8", "cookie"
+	}
+	prefixed := make(map[string]string, len(made))
+	for name, value := range made {
+		prefixed[annotations.DefaultPrefix+"/"+name] = value
+	}
+	return prefixed
+}
+
+func benchmarkFirstSync(b *testing.B, whole population) {
+	b.Helper()
+	opts := parse(flags{}, nil)
+	b.ReportAllocs()
+	var kept uint64
+	var p pipeline
+	for b.Loop() {
+		b.StopTimer()
+		p = pipeline{}
+		cluster := whole.ledger()
+		before := inUse()
+		b.StartTimer()
+		p.sync(b, cluster, opts)
+		b.StopTimer()
+		kept = inUse() - before
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(kept)/float64(len(whole.ingresses)), "B-kept/ingress")
+	runtime.KeepAlive(p)
 }
 
 // processor returns the CPU time that this process has used. Other processes' load affects it less

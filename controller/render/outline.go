@@ -5,7 +5,8 @@ import (
 	"crypto/rand"
 	"reflect"
 	"sync"
-	"sync/atomic"
+
+	"windtunnel.dev/controller/annotations"
 )
 
 // outline is the text of a server or location with gaps for its names. Most servers and locations differ
@@ -44,14 +45,28 @@ func (o *outline) fill(out *bytes.Buffer, write func(name int) error) error {
 	return nil
 }
 
-// mostOutlines limits how many dots a dot is compared with.
-const mostOutlines = 4
+// A dot is compared with at most mostOutlines others, which are of its kind. There are at most mostKinds.
+const (
+	mostOutlines = 4
+	mostKinds    = 256
+)
 
 // outlines are those of the last different dots of a template. The zero value is ready to use, also by
 // several goroutines.
 type outlines struct {
-	mu  sync.Mutex                     // held while all is replaced
-	all atomic.Pointer[[]knownOutline] // the newest first
+	mu  sync.RWMutex
+	all map[kind][]knownOutline // the newest first
+}
+
+// kind tells dots apart that are not equal for sure. Dots of one kind may differ nevertheless.
+type kind uint64
+
+// kindOf returns the kind of a location and of a server of which it is the first.
+func kindOf(l *located) kind {
+	if l.Location.Ingress == nil {
+		return 0
+	}
+	return kind(annotations.Fingerprint(l.Location.Ingress.Ingress, &l.All.options))
 }
 
 type knownOutline struct {
@@ -61,12 +76,13 @@ type knownOutline struct {
 
 // find returns the outline of a dot, which is made if it is not known. dot points to a dot with
 // placeholders for names; it is kept, and must not be changed, if kept is true.
-func (o *outlines) find(dot any, execute func(out *bytes.Buffer) error) (found *outline, kept bool, err error) {
-	if all := o.all.Load(); all != nil {
-		for _, known := range *all {
-			if reflect.DeepEqual(known.dot, dot) {
-				return known.outline, false, nil
-			}
+func (o *outlines) find(its kind, dot any, execute func(out *bytes.Buffer) error) (found *outline, kept bool, err error) {
+	o.mu.RLock()
+	alike := o.all[its]
+	o.mu.RUnlock()
+	for _, known := range alike {
+		if reflect.DeepEqual(known.dot, dot) {
+			return known.outline, false, nil
 		}
 	}
 	var text bytes.Buffer
@@ -74,16 +90,16 @@ func (o *outlines) find(dot any, execute func(out *bytes.Buffer) error) (found *
 		return nil, false, err
 	}
 	found = outlineOf(text.Bytes())
-	o.add(knownOutline{dot, found})
+	o.add(its, knownOutline{dot, found})
 	return found, true, nil
 }
 
-func (o *outlines) add(one knownOutline) {
+func (o *outlines) add(its kind, one knownOutline) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := []knownOutline{one}
-	if known := o.all.Load(); known != nil {
-		all = append(all, (*known)[:min(len(*known), mostOutlines-1)]...)
+	alike := o.all[its]
+	if o.all == nil || alike == nil && len(o.all) == mostKinds {
+		o.all = make(map[kind][]knownOutline) // those of the kinds that are still there come back
 	}
-	o.all.Store(&all)
+	o.all[its] = append([]knownOutline{one}, alike[:min(len(alike), mostOutlines-1)]...)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	networkingv1 "k8s.io/api/networking/v1"
+
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 )
@@ -59,7 +61,7 @@ func TestLocationsShareOutlines(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got.String(), want.String())
 		}
-		known := *all.texts.locations.all.Load()
+		known := all.texts.locations.all[0]
 		if len(known) != test.known {
 			t.Errorf("%s: %d outlines are known, want %d", test.name, len(known), test.known)
 		}
@@ -92,7 +94,7 @@ func TestServersShareOutlines(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("got\n%s\nwant\n%s", got.String(), want.String())
 		}
-		if now := len(*all.texts.servers.all.Load()); now != known {
+		if now := len(all.texts.servers.all[0]); now != known {
 			t.Errorf("%s: %d outlines are known, want %d", dots[i].Second.Hostname, now, known)
 		}
 	}
@@ -129,5 +131,47 @@ func TestOutline(t *testing.T) {
 	failed := errors.New("no name")
 	if err := outlineOf([]byte(text)).fill(&out, func(int) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Locations whose ingresses have different annotations do not replace each other's outlines.
+func TestOutlinesOfManyKinds(t *testing.T) {
+	all := oneRoot()
+	var executed, twice int
+	for range 2 {
+		for i := range 20 {
+			ingress := &networkingv1.Ingress{}
+			ingress.Annotations = map[string]string{annotations.DefaultPrefix + "/proxy-body-size": fmt.Sprintf("%dm", i), "other/name": fmt.Sprint(executed)}
+			dot := locationOf(all, "host", func(l *model.Location) {
+				l.Ingress, l.Proxy.BodySize = &model.Ingress{Ingress: ingress}, fmt.Sprintf("%dm", i)
+			})
+			unnamed := new(unnamedLocation)
+			unnamed.set(dot)
+			_, kept, err := all.texts.locations.find(kindOf(dot), &unnamed.located, func(*bytes.Buffer) error { executed++; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !kept {
+				twice++
+			}
+		}
+	}
+	if executed != 20 || twice != 20 {
+		t.Errorf("%d executions and %d found, want 20 of each", executed, twice)
+	}
+}
+
+// Outlines of kinds without number do not fill the memory.
+func TestOutlinesAreLimited(t *testing.T) {
+	var some outlines
+	for i := range 3 * mostKinds {
+		for j := range 2 * mostOutlines {
+			if _, kept, err := some.find(kind(i), &j, func(*bytes.Buffer) error { return nil }); err != nil || !kept {
+				t.Fatal(kept, err)
+			}
+		}
+		if len(some.all) > mostKinds || len(some.all[kind(i)]) > mostOutlines {
+			t.Fatalf("%d kinds, and %d outlines of one", len(some.all), len(some.all[kind(i)]))
+		}
 	}
 }

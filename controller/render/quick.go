@@ -2,18 +2,8 @@ package render
 
 import (
 	"bytes"
-	"reflect"
-	"slices"
-	"strings"
 	"text/template"
-	"text/template/parse"
-
-	"windtunnel.dev/controller/model"
 )
-
-// embedding are the types with embedded structs that our template reads most, by the names of the fields
-// and variables that hold them.
-var embedding = map[string]reflect.Type{"cfg": reflect.TypeFor[cfg](), "location": reflect.TypeFor[model.Location]()}
 
 // The files of the templates of servers and locations.
 const (
@@ -30,7 +20,6 @@ var quick = func() quickTemplate {
 	copied.Funcs(template.FuncMap{"text": t.text, "location": t.location})
 	for _, file := range copied.Templates() {
 		tree := file.Tree.Copy()
-		spellOut(tree.Root)
 		once(tree.Root)
 		if err == nil {
 			_, err = copied.AddParseTree(file.Name(), tree)
@@ -49,7 +38,7 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 		unnamedServers.Put(unnamed)
 		return t.ExecuteTemplate(out, serverFile, server)
 	}
-	text, kept, err := t.outline(serverFile, &server.First.texts.servers, &unnamed.served)
+	text, kept, err := t.outline(serverFile, &server.First.texts.servers, kindOf(server.Locations[0]), &unnamed.served)
 	if !kept {
 		unnamedServers.Put(unnamed)
 	}
@@ -85,7 +74,7 @@ func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
 		unnamedLocations.Put(unnamed)
 		return t.ExecuteTemplate(out, locationFile, l)
 	}
-	text, kept, err := t.outline(locationFile, &l.All.texts.locations, &unnamed.located)
+	text, kept, err := t.outline(locationFile, &l.All.texts.locations, kindOf(l), &unnamed.located)
 	if !kept {
 		unnamedLocations.Put(unnamed)
 	}
@@ -100,8 +89,8 @@ func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
 }
 
 // outline returns the outline of a file for a dot without names; see outlines.find.
-func (t quickTemplate) outline(file string, known *outlines, dot any) (found *outline, kept bool, err error) {
-	return known.find(dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })
+func (t quickTemplate) outline(file string, known *outlines, its kind, dot any) (found *outline, kept bool, err error) {
+	return known.find(its, dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })
 }
 
 // location returns the text of a location.
@@ -112,59 +101,4 @@ func (t quickTemplate) location(l *located) (string, error) {
 	var text bytes.Buffer
 	err := t.writeLocation(&text, l)
 	return text.String(), err
-}
-
-// spellOut names the embedded struct of each promoted field that a template reads: .Cfg.UseGzip becomes
-// .Cfg.Config.UseGzip. text/template finds such a field several times as fast. The template's text stays.
-func spellOut(node parse.Node) {
-	switch node := node.(type) {
-	case *parse.ListNode:
-		if node != nil {
-			for _, n := range node.Nodes {
-				spellOut(n)
-			}
-		}
-	case *parse.ActionNode:
-		spellOut(node.Pipe)
-	case *parse.TemplateNode:
-		spellOut(node.Pipe)
-	case *parse.PipeNode:
-		if node != nil {
-			for _, command := range node.Cmds {
-				for _, n := range command.Args {
-					spellOut(n)
-				}
-			}
-		}
-	case *parse.IfNode:
-		spellOutBranches(&node.BranchNode)
-	case *parse.RangeNode:
-		spellOutBranches(&node.BranchNode)
-	case *parse.WithNode:
-		spellOutBranches(&node.BranchNode)
-	case *parse.FieldNode:
-		node.Ident = spelledOut(node.Ident)
-	case *parse.VariableNode:
-		node.Ident = spelledOut(node.Ident)
-	}
-}
-
-func spellOutBranches(node *parse.BranchNode) {
-	spellOut(node.Pipe)
-	spellOut(node.List)
-	spellOut(node.ElseList)
-}
-
-// spelledOut returns a chain of names, of which the first may be a variable, with embedded structs.
-func spelledOut(names []string) []string {
-	for i := len(names) - 1; i > 0; i-- {
-		owner, ok := embedding[strings.ToLower(strings.TrimPrefix(names[i-1], "$"))]
-		if !ok {
-			continue
-		}
-		if field, ok := owner.FieldByName(names[i]); ok && len(field.Index) == 2 {
-			names = slices.Insert(slices.Clone(names), i, owner.Field(field.Index[0]).Name)
-		}
-	}
-	return names
 }
