@@ -31,17 +31,20 @@ type Usage struct {
 	fileTrouble trouble
 	done        chan struct{}
 
-	mu      sync.Mutex // one sample at a time
-	seen    []Worker   // by the previous sample
-	pssNext time.Time  // when proportional memory may be sampled again
+	mu          sync.Mutex // one sample at a time
+	seen        []Worker   // by the previous sample
+	generations int        // in the previous sample
+	pssNext     time.Time  // when proportional memory may be sampled again
 }
 
 // WatchUsage logs a sample every 100 ms until ctx ends. Every tenth sample is thorough, and so is
 // one before which the workers have changed: it has the open files, the connections that draining
 // workers hold and, unless that would take more than half a per cent of the time, the proportional
-// memory. Controller returns the controller's PID; if it is
-// nil, or while it fails, the sample has no values of a controller. CPU times are multiples of 10
-// ms; nginx's are the master's, its living children's and its ended children's.
+// memory. The first sample with one more generation of workers always has the proportional memory,
+// because a reload needs the most while two generations are alive. Controller returns the
+// controller's PID; if it is nil, or while it fails, the sample has no values of a controller. CPU
+// times are multiples of 10 ms; nginx's are the master's, its living children's and its ended
+// children's.
 func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controller func() (int, error)) *Usage {
 	u := &Usage{
 		log: log, workers: workers, controller: controller,
@@ -99,14 +102,14 @@ func (u *Usage) sample(thorough, pss bool) {
 	s.Workers, s.Generations = countWorkers(alive)
 	s.ByGeneration = byGeneration(alive)
 	if thorough || !slices.Equal(alive, u.seen) {
-		if began := time.Now(); pss || !began.Before(u.pssNext) {
+		if began := time.Now(); pss || s.Generations > u.generations || !began.Before(u.pssNext) {
 			u.addPSS(&s, pids, alive)
 			u.pssNext = time.Now().Add(pssRest * time.Since(began))
 		}
 		u.addFiles(&s, pids)
 		u.addHeld(&s, alive)
 	}
-	u.seen = alive
+	u.seen, u.generations = alive, s.Generations
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 

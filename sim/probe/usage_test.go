@@ -127,7 +127,8 @@ func TestWatchHostEnds(t *testing.T) {
 	r.end()
 }
 
-// Proportional memory that takes long to sample is sampled less often. What is asked for comes at once.
+// Proportional memory that takes long to sample is sampled less often. What is asked for comes at once, and
+// so does the memory of a new generation beside an old one.
 func TestProportionalMemoryRests(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
@@ -141,18 +142,21 @@ func TestProportionalMemoryRests(t *testing.T) {
 		}
 	})
 	for _, test := range []struct {
-		what    string
-		rests   time.Duration
-		asked   bool
-		sampled bool
+		what        string
+		rests       time.Duration
+		generations int // in the sample before
+		asked       bool
+		sampled     bool
 	}{
-		{"a first sample", 0, false, true},
-		{"one while it rests", time.Hour, false, false},
-		{"one that is asked for", time.Hour, true, true},
-		{"one after the rest", -time.Second, false, true},
+		{"a first sample", 0, 0, false, true},
+		{"one while it rests", time.Hour, 1, false, false},
+		{"one that is asked for", time.Hour, 1, true, true},
+		{"one with another generation", time.Hour, 0, false, true},
+		{"one with a generation less", time.Hour, 2, false, false},
+		{"one after the rest", -time.Second, 1, false, true},
 	} {
 		if test.rests != 0 {
-			u.pssNext = time.Now().Add(test.rests)
+			u.pssNext, u.generations = time.Now().Add(test.rests), test.generations
 		}
 		if u.sample(true, test.asked); (last.NginxPSS > 0) != test.sampled || last.NginxFiles == 0 {
 			t.Errorf("%s: PSS %d, files %d", test.what, last.NginxPSS, last.NginxFiles)
