@@ -110,6 +110,7 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 	if err != nil {
 		t.Fatal(err)
 	}
+	awaitLoads(t, "http://"+health.Host+"/metrics", 2) // the start, and the first change
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-ended; stop() }()
 	var printed bytes.Buffer
@@ -175,6 +176,28 @@ func awaitHost(t *testing.T, address, host string) {
 		}
 	}
 	t.Fatalf("%s is not served", host)
+}
+
+// awaitLoads waits until the controller counts that nginx has loaded that many configurations, which is a
+// little after workers have the last one.
+func awaitLoads(t *testing.T, metrics string, want int) {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, metrics, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			continue
+		}
+		sample, err := notice.ParseMetrics(response.Body, time.Now())
+		response.Body.Close()
+		if err == nil && sample.Scrape.Reloads != nil && sample.Scrape.Reloads.Loaded >= want {
+			return
+		}
+	}
+	t.Fatalf("%s does not tell of %d loaded configurations", metrics, want)
 }
 
 // An observation agrees with the harness's own record of the same time.
