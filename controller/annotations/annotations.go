@@ -161,7 +161,7 @@ func Fingerprint(ingress *networkingv1.Ingress, opts *options.Options) uint64 {
 	prefix, sum := prefixOf(opts)+"/", uint64(0)
 	for name, value := range ingress.Annotations {
 		if strings.HasPrefix(name, prefix) {
-			sum += maphash.Comparable(fingerprints, [2]string{name, value}) // a sum has no order, and a map neither
+			sum += maphash.Comparable(fingerprints, [2]string{name, value}) // a sum, because maps have no order
 		}
 	}
 	return sum

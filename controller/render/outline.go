@@ -58,10 +58,10 @@ type outlines struct {
 	all map[kind][]knownOutline // the newest first
 }
 
-// kind tells dots apart that are not equal for sure. Dots of one kind may differ nevertheless.
+// kind groups dots: those of one kind are likely to be equal without their names.
 type kind uint64
 
-// kindOf returns the kind of a location and of a server of which it is the first.
+// kindOf returns the kind of a location, and of the server whose first location it is.
 func kindOf(l *located) kind {
 	if l.Location.Ingress == nil {
 		return 0
@@ -99,7 +99,7 @@ func (o *outlines) add(its kind, one knownOutline) {
 	defer o.mu.Unlock()
 	alike := o.all[its]
 	if o.all == nil || alike == nil && len(o.all) == mostKinds {
-		o.all = make(map[kind][]knownOutline) // those of the kinds that are still there come back
+		o.all = make(map[kind][]knownOutline) // kinds that are still in use are added again
 	}
 	o.all[its] = append([]knownOutline{one}, alike[:min(len(alike), mostOutlines-1)]...)
 }

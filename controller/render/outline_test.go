@@ -161,7 +161,7 @@ func TestOutlinesOfManyKinds(t *testing.T) {
 	}
 }
 
-// Outlines of kinds without number do not fill the memory.
+// The number of outlines is limited, however many kinds there are.
 func TestOutlinesAreLimited(t *testing.T) {
 	var some outlines
 	for i := range 3 * mostKinds {

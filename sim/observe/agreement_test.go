@@ -197,7 +197,7 @@ func awaitLoads(t *testing.T, metrics string, want int) {
 			return
 		}
 	}
-	t.Fatalf("%s does not tell of %d loaded configurations", metrics, want)
+	t.Fatalf("%s does not report %d loaded configurations", metrics, want)
 }
 
 // An observation agrees with the harness's own record of the same time.
