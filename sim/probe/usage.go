@@ -31,10 +31,9 @@ type Usage struct {
 	fileTrouble trouble
 	done        chan struct{}
 
-	mu          sync.Mutex // one sample at a time
-	seen        []Worker   // by the previous sample
-	generations int        // in the previous sample
-	pssNext     time.Time  // when proportional memory may be sampled again
+	mu      sync.Mutex // one sample at a time
+	seen    []Worker   // by the previous sample
+	pssNext time.Time  // when proportional memory may be sampled again
 }
 
 // WatchUsage logs a sample every 100 ms until ctx ends. Every tenth sample is thorough, and so is
@@ -102,14 +101,15 @@ func (u *Usage) sample(thorough, pss bool) {
 	s.Workers, s.Generations = countWorkers(alive)
 	s.ByGeneration = byGeneration(alive)
 	if thorough || !slices.Equal(alive, u.seen) {
-		if began := time.Now(); pss || s.Generations > u.generations || !began.Before(u.pssNext) {
+		_, before := countWorkers(u.seen)
+		if began := time.Now(); pss || s.Generations > before || !began.Before(u.pssNext) {
 			u.addPSS(&s, pids, alive)
 			u.pssNext = time.Now().Add(pssRest * time.Since(began))
 		}
 		u.addFiles(&s, pids)
 		u.addHeld(&s, alive)
 	}
-	u.seen, u.generations = alive, s.Generations
+	u.seen = alive
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 

@@ -3,6 +3,7 @@ package probe
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -141,22 +142,24 @@ func TestProportionalMemoryRests(t *testing.T) {
 			last = *e.Usage
 		}
 	})
+	one := []Worker{{Generation: 1}}
+	two := append(slices.Clone(one), Worker{Generation: 2})
 	for _, test := range []struct {
-		what        string
-		rests       time.Duration
-		generations int // in the sample before
-		asked       bool
-		sampled     bool
+		what    string
+		rests   time.Duration
+		seen    []Worker // in the sample before
+		asked   bool
+		sampled bool
 	}{
-		{"a first sample", 0, 0, false, true},
-		{"one while it rests", time.Hour, 1, false, false},
-		{"one that is asked for", time.Hour, 1, true, true},
-		{"one with another generation", time.Hour, 0, false, true},
-		{"one with a generation less", time.Hour, 2, false, false},
-		{"one after the rest", -time.Second, 1, false, true},
+		{"a first sample", 0, nil, false, true},
+		{"one while it rests", time.Hour, one, false, false},
+		{"one that is asked for", time.Hour, one, true, true},
+		{"one with a generation more", time.Hour, nil, false, true},
+		{"one with a generation less", time.Hour, two, false, false},
+		{"one after the rest", -time.Second, one, false, true},
 	} {
 		if test.rests != 0 {
-			u.pssNext, u.generations = time.Now().Add(test.rests), test.generations
+			u.pssNext, u.seen = time.Now().Add(test.rests), test.seen
 		}
 		if u.sample(true, test.asked); (last.NginxPSS > 0) != test.sampled || last.NginxFiles == 0 {
 			t.Errorf("%s: PSS %d, files %d", test.what, last.NginxPSS, last.NginxFiles)
