@@ -160,8 +160,24 @@ func checkInside(t *testing.T, printed []byte, reloads int) {
 // awaitHost waits until a host is served.
 func awaitHost(t *testing.T, address, host string) {
 	t.Helper()
+	await(t, "http://"+address, host, func(response *http.Response) bool { return response.StatusCode == http.StatusOK })
+}
+
+// awaitLoads waits until the controller counts that nginx has loaded that many configurations, which is a
+// little after workers have the last one.
+func awaitLoads(t *testing.T, metrics string, want int) {
+	t.Helper()
+	await(t, metrics, "", func(response *http.Response) bool {
+		sample, err := notice.ParseMetrics(response.Body, time.Now())
+		return err == nil && sample.Scrape.Reloads != nil && sample.Scrape.Reloads.Loaded >= want
+	})
+}
+
+// await asks for a page until the response is ok. The host may differ from that of the address.
+func await(t *testing.T, address, host string, ok func(*http.Response) bool) {
+	t.Helper()
 	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,34 +186,13 @@ func awaitHost(t *testing.T, address, host string) {
 		if err != nil {
 			continue
 		}
+		good := ok(response)
 		response.Body.Close()
-		if response.StatusCode == http.StatusOK {
+		if good {
 			return
 		}
 	}
-	t.Fatalf("%s is not served", host)
-}
-
-// awaitLoads waits until the controller counts that nginx has loaded that many configurations, which is a
-// little after workers have the last one.
-func awaitLoads(t *testing.T, metrics string, want int) {
-	t.Helper()
-	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, metrics, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			continue
-		}
-		sample, err := notice.ParseMetrics(response.Body, time.Now())
-		response.Body.Close()
-		if err == nil && sample.Scrape.Reloads != nil && sample.Scrape.Reloads.Loaded >= want {
-			return
-		}
-	}
-	t.Fatalf("%s does not report %d loaded configurations", metrics, want)
+	t.Fatalf("%s %s has no expected response within 30s", address, host)
 }
 
 // An observation agrees with the harness's own record of the same time.
