@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,7 @@ func TestValidate(t *testing.T) {
 	r := run(t)
 	r.Result.Reloads = 4 // none are predicted: only endpoints change
 	r.Result.Workers.Alive = 1
+	r.changes = nil
 	all, v := Validate([]Run{r}, p)
 	if e := v.Figures["reloads"]; e.Runs != 1 || e.Median != 1 || e.Worst != 1 || e.Within != 0 {
 		t.Errorf("reloads: %+v", e)
@@ -146,7 +148,7 @@ func TestValidate(t *testing.T) {
 		t.Errorf("generations: %+v", e)
 	}
 	if _, ok := v.Figures["staleness.p50"]; ok {
-		t.Error("no change converged, but staleness was compared")
+		t.Error("no change was made, but staleness was compared")
 	}
 	var page bytes.Buffer
 	if err := Markdown(&page, all, v); err != nil {
@@ -156,6 +158,26 @@ func TestValidate(t *testing.T) {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page.String())
 		}
+	}
+}
+
+// A change that is not served counts with the time until its round ends, as in a prediction.
+func TestStaleness(t *testing.T) {
+	r := run(t)
+	r.events = append(r.events, event.Event{At: 20 * s, Phase: &event.Phase{Name: event.RoundEnd}}, event.Event{At: 90 * s, Phase: &event.Phase{Name: event.RoundEnd}})
+	r.changes = []measure.Served{
+		{At: 2 * s, Fate: measure.Converged, First: 3 * s, Last: 4 * s},
+		{At: 5 * s, Fate: measure.Unconverged, First: 2 * s, Last: -1},
+		{At: 8 * s, Fate: measure.Unconverged, First: -1, Last: -1},
+		{At: 9 * s, Fate: measure.Failed, First: -1, Last: -1},
+		{At: 9 * s, Fate: measure.Superseded, First: s, Last: -1},
+	}
+	first, last := r.staleness()
+	if want := []time.Duration{2 * s, 3 * s, 12 * s}; !slices.Equal(first, want) {
+		t.Errorf("first worker: %v, want %v", first, want)
+	}
+	if want := []time.Duration{4 * s, 12 * s, 15 * s}; !slices.Equal(last, want) {
+		t.Errorf("every worker: %v, want %v", last, want)
 	}
 }
 

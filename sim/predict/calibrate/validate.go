@@ -37,10 +37,11 @@ func measurements(r Run) map[string]float64 {
 		"generations": float64(result.Workers.Alive), "workers": float64(result.Workers.Most),
 		"memory.controller": r.ControllerMemory, "lost": float64(result.Requests.Failed),
 	}
-	if result.Converge.Last.N > 0 {
-		seconds := func(d time.Duration) float64 { return d.Seconds() }
-		all["staleness.p50"], all["staleness.p99"] = seconds(result.Converge.Last.P50), seconds(result.Converge.Last.P99)
-		all["first.p50"], all["first.p99"] = seconds(result.Converge.First.P50), seconds(result.Converge.First.P99)
+	if first, last := r.staleness(); len(last) > 0 {
+		for name, of := range map[string][]time.Duration{"first": first, "staleness": last} {
+			all[name+".p50"] = figure.Quantile(0.5, of).Seconds()
+			all[name+".p99"] = figure.Quantile(0.99, of).Seconds()
+		}
 	}
 	if result.Memory.PeakPSS > 0 {
 		all["memory.nginx"] = mib(result.Memory.PeakPSS)

@@ -29,6 +29,8 @@ type Figure struct {
 	Unit  Unit
 	Doc   string
 	// Measured is the measurement of a run that means the same (docs/scenarios.md); "" if none does.
+	// Times until changes are served also count the changes that are not served, which measurements leave
+	// out: they took at least until the end.
 	Measured string
 	// Least is the smallest value by which errors are divided: smaller ones do not matter.
 	Least float64
