@@ -137,7 +137,7 @@ func BenchmarkPost(b *testing.B) {
 }
 
 // BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards. Ingresses
-// have no annotations, or one of forty sets of them.
+// have no annotations, one of forty sets of them, or external authentication.
 func BenchmarkFirstSync(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkFirstSync(b, large(n)) })
@@ -149,6 +149,19 @@ func BenchmarkFirstSync(b *testing.B) {
 		}
 		benchmarkFirstSync(b, whole)
 	})
+	b.Run("external-auth", func(b *testing.B) { benchmarkFirstSync(b, largeWithAuth()) })
+}
+
+// largeWithAuth returns 5,000 ingresses with the same external authentication.
+func largeWithAuth() population {
+	whole := large(5000)
+	for _, ingress := range whole.ingresses {
+		ingress.Annotations = map[string]string{
+			annotations.DefaultPrefix + "/auth-url":    "https://auth.example/oauth2/auth",
+			annotations.DefaultPrefix + "/auth-signin": "https://auth.example/oauth2/start?rd=$escaped_request_uri",
+		}
+	}
+	return whole
 }
 
 // annotationsOf returns one of forty sets of annotations that many ingresses have.
@@ -215,26 +228,29 @@ func inUse() uint64 {
 
 // BenchmarkIngressChange measures a change of one ingress, up to the reload.
 func BenchmarkIngressChange(b *testing.B) {
-	opts := parse(flags{}, nil)
 	for _, n := range sizes {
-		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
-			whole := large(n)
-			cluster := whole.ledger()
-			var p pipeline
-			p.sync(b, cluster, opts)
-			b.ReportAllocs()
-			defer report(b, processor(b))
-			step := 0
-			for b.Loop() {
-				step++
-				ingress := whole.ingresses[0].DeepCopy()
-				ingress.Spec.Rules[0].HTTP.Paths[0].Path = fmt.Sprintf("/p%d", step)
-				cluster.Put(ingress)
-				if steps := p.sync(b, cluster, opts); len(steps) != 1 || steps[0].Kind != plan.Reload {
-					b.Fatalf("step %d: %s", step, describe(steps))
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkIngressChange(b, large(n)) })
+	}
+	b.Run("external-auth", func(b *testing.B) { benchmarkIngressChange(b, largeWithAuth()) })
+}
+
+func benchmarkIngressChange(b *testing.B, whole population) {
+	b.Helper()
+	opts := parse(flags{}, nil)
+	cluster := whole.ledger()
+	var p pipeline
+	p.sync(b, cluster, opts)
+	b.ReportAllocs()
+	defer report(b, processor(b))
+	step := 0
+	for b.Loop() {
+		step++
+		ingress := whole.ingresses[0].DeepCopy()
+		ingress.Spec.Rules[0].HTTP.Paths[0].Path = fmt.Sprintf("/p%d", step)
+		cluster.Put(ingress)
+		if steps := p.sync(b, cluster, opts); len(steps) != 1 || steps[0].Kind != plan.Reload {
+			b.Fatalf("step %d: %s", step, describe(steps))
+		}
 	}
 }
 

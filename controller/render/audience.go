@@ -23,7 +23,7 @@ func (a audience) HeaderName(name string) string { return headerName(a.SetHeader
 // AuthAudience returns the audience for the authentication service of a location, which gets HTTP
 // whatever protocol the pods use.
 func (l *located) AuthAudience() audience {
-	return audience{l.All, l.Server.CertificateAuth, "proxy_set_header"}
+	return audience{l.All, l.Proxied.Certificates, "proxy_set_header"}
 }
 
 // Audience returns the audience for services to which the server's internal locations proxy.

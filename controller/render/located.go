@@ -3,9 +3,6 @@ package render
 import (
 	"cmp"
 	"maps"
-	"net"
-	"net/netip"
-	"strings"
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
@@ -27,6 +24,7 @@ type located struct {
 
 	Login        *annotations.BasicDigestAuth // the basic or digest authentication, or nil
 	ExternalAuth *annotations.ExternalAuth    // the external authentication, or nil
+	AuthNames    authNames                    // those of ExternalAuth
 	SigninURL    string                       // where clients sign in, or ""
 
 	AnswerHeaders   map[string]string // see answerHeaders
@@ -45,6 +43,8 @@ type identity struct {
 	Path        string // the path in the ingress
 	Upstream    string
 	Redirects   string // see locationConfigForLua
+
+	PasswordFile string // that of Login, or ""
 }
 
 // identityOf returns the identity of a location. regex reports whether the server's paths are regular
@@ -71,9 +71,11 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) *lo
 	at.Proxied = proxiedOf(r, s, l)
 	at.Module, at.SetHeader = at.Proxied.Module, at.Proxied.SetHeader
 	at.Denied = at.denied()
-	at.Login = at.login()
+	if at.Login = at.login(); at.Login != nil {
+		at.Identity.PasswordFile = quote(at.Login.File)
+	}
 	if at.ExternalAuth = at.externalAuth(); at.ExternalAuth != nil {
-		at.SigninURL = at.ExternalAuth.SigninURL
+		at.AuthNames, at.SigninURL = at.authNames(), at.ExternalAuth.SigninURL
 	}
 	at.AnswerHeaders = at.answerHeaders()
 	at.InterceptErrors = at.interceptErrors()
@@ -120,66 +122,6 @@ func (l *located) login() *annotations.BasicDigestAuth {
 	return &l.Location.BasicDigestAuth
 }
 
-func (l *located) externalAuth() *annotations.ExternalAuth {
-	global := &l.All.Cfg.GlobalExternalAuth
-	switch {
-	case l.open() || l.Denied != "" || l.Location.Redirect.URL != "":
-		return nil
-	case l.Location.ExternalAuth.URL != "":
-		return &l.Location.ExternalAuth
-	case shouldApplyGlobalAuth(l.Location, global.URL):
-		return global
-	}
-	return nil
-}
-
-// AuthPath returns the name of the internal location for external authentication.
-func (l *located) AuthPath() string {
-	return buildAuthLocation(l.Location, l.All.Cfg.GlobalExternalAuth.URL)
-}
-
-// AuthUpstream returns the name of the upstream block with keepalive connections to the
-// authentication service, or "" if it uses none.
-func (l *located) AuthUpstream() string {
-	scheme, _, _ := hostOf(l.Location.ExternalAuth.URL)
-	if !shouldApplyAuthUpstream(l.Location, l.All.Cfg) || scheme != "http://" && scheme != "https://" {
-		return ""
-	}
-	return buildAuthUpstreamName(l.Location, l.Server.Hostname)
-}
-
-// AuthName returns the host of the authentication service if it is a name that must be resolved,
-// otherwise "".
-func (l *located) AuthName() string {
-	host, _ := l.authPeer()
-	if _, err := netip.ParseAddr(host); err == nil {
-		return ""
-	}
-	return host
-}
-
-// AuthPort returns the service's port, which defaults to that of the URL's scheme.
-func (l *located) AuthPort() string {
-	_, port := l.authPeer()
-	if port == "" && strings.HasPrefix(l.ExternalAuth.URL, "https://") {
-		return "443"
-	}
-	return cmp.Or(port, "80")
-}
-
-func (l *located) authPeer() (host, port string) {
-	address := extractHostPort(l.ExternalAuth.URL)
-	if host, port, err := net.SplitHostPort(address); err == nil {
-		return host, port
-	}
-	return strings.Trim(address, "[]"), ""
-}
-
-// SigninLocation returns the name of the location that redirects clients to SigninURL.
-func (l *located) SigninLocation() string {
-	return buildAuthSignURLLocation(l.Location.Path, l.SigninURL)
-}
-
 // interceptErrors is empty for gRPC, as in ingress-nginx: the pods answer errors themselves, because
 // their clients could not read a page.
 func (l *located) interceptErrors() string {
@@ -206,25 +148,4 @@ func (l *located) answerHeaders() map[string]string {
 	maps.Copy(headers, l.Location.CustomHeaders.Headers)
 	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.Module, name) })
 	return headers
-}
-
-func (l *located) authName() string {
-	if l.ExternalAuth == nil {
-		return ""
-	}
-	return l.AuthPath()
-}
-
-func (l *located) authUpstreamName() string {
-	if l.ExternalAuth == nil {
-		return ""
-	}
-	return l.AuthUpstream()
-}
-
-func (l *located) signinName() string {
-	if l.SigninURL == "" {
-		return ""
-	}
-	return l.SigninLocation()
 }

@@ -15,7 +15,7 @@ var sameForMany = map[string]bool{
 }
 
 // once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany, and
-// {{ template "location.tmpl" dot }} by {{ location dot }}.
+// by {{ located "file" dot }} for those in partOf.
 func once(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -25,9 +25,9 @@ func once(list *parse.ListNode) {
 		case *parse.TemplateNode:
 			switch {
 			case sameForMany[node.Name]:
-				list.Nodes[i] = callOf(node, "text", &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name})
-			case node.Name == locationFile:
-				list.Nodes[i] = callOf(node, "location")
+				list.Nodes[i] = callOf(node, "text")
+			case partOf[node.Name] > 0:
+				list.Nodes[i] = callOf(node, "located")
 			}
 		case *parse.IfNode:
 			onceInBranches(&node.BranchNode)
@@ -44,19 +44,19 @@ func onceInBranches(node *parse.BranchNode) {
 	once(node.ElseList)
 }
 
-// callOf replaces the execution of a template by the call of a function, whose last argument is the dot.
-func callOf(node *parse.TemplateNode, function string, arguments ...parse.Node) *parse.ActionNode {
+// callOf replaces the execution of a template by the call of a function, with the file and the dot.
+func callOf(node *parse.TemplateNode, function string) *parse.ActionNode {
 	pipe := node.Pipe.CopyPipe()
-	called := append([]parse.Node{parse.NewIdentifier(function).SetPos(node.Pos)}, arguments...)
-	pipe.Cmds[0].Args = append(called, pipe.Cmds[0].Args...)
+	file := &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name}
+	pipe.Cmds[0].Args = append([]parse.Node{parse.NewIdentifier(function).SetPos(node.Pos), file}, pipe.Cmds[0].Args...)
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
 }
 
-// texts are the texts of templates in sameForMany, and the outlines of servers and locations, for one
-// root. The zero value is ready to use, also by several goroutines.
+// texts are the texts of templates in sameForMany, and the outlines of others, for one root. The zero
+// value is ready to use, also by several goroutines.
 type texts struct {
-	known              sync.Map // string by textOf
-	servers, locations outlines
+	known    sync.Map // string by textOf
+	outlines outlines
 }
 
 type textOf struct {

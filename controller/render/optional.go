@@ -110,13 +110,15 @@ func askers(servers []*model.Server, by func(*model.Location) bool) []string {
 		return nil
 	}
 	var objects []string
+	seen := make(map[string]bool)
 	for _, server := range servers {
 		for _, location := range server.Locations {
 			if location.Ingress == nil || !by(location) {
 				continue
 			}
 			object := fmt.Sprintf("Ingress %s/%s", location.Ingress.Namespace, location.Ingress.Name)
-			if !slices.Contains(objects, object) {
+			if !seen[object] {
+				seen[object] = true
 				objects = append(objects, object)
 			}
 		}

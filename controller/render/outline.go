@@ -48,10 +48,10 @@ func (o *outline) fill(out *bytes.Buffer, write func(name int) error) error {
 // A dot is compared with at most mostOutlines others, which are of its kind. There are at most mostKinds.
 const (
 	mostOutlines = 4
-	mostKinds    = 256
+	mostKinds    = 512
 )
 
-// outlines are those of the last different dots of a template. The zero value is ready to use, also by
+// outlines are those of the last different dots of templates. The zero value is ready to use, also by
 // several goroutines.
 type outlines struct {
 	mu  sync.RWMutex
@@ -59,14 +59,17 @@ type outlines struct {
 }
 
 // kind groups dots: those of one kind are likely to be equal without their names.
-type kind uint64
+type kind struct {
+	file        string
+	annotations uint64
+}
 
-// kindOf returns the kind of a location, and of the server whose first location it is.
-func kindOf(l *located) kind {
+// kindOf returns the kind of a location, or of the server whose first location it is.
+func kindOf(file string, l *located) kind {
 	if l.Location.Ingress == nil {
-		return 0
+		return kind{file: file}
 	}
-	return kind(annotations.Fingerprint(l.Location.Ingress.Ingress, &l.All.options))
+	return kind{file, annotations.Fingerprint(l.Location.Ingress.Ingress, &l.All.options)}
 }
 
 type knownOutline struct {

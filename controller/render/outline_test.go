@@ -35,6 +35,11 @@ func TestLocationsShareOutlines(t *testing.T) {
 	auth := func(l *model.Location) {
 		l.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/", Host: "auth.example"}
 	}
+	password := func(name string) func(*model.Location) {
+		return func(l *model.Location) {
+			l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Secured: true, Secret: "demo/" + name, File: "/" + name, FileSHA: name}
+		}
+	}
 	denied := func(l *model.Location) { l.Denied = new("no") } // without Pass
 	for _, test := range []struct {
 		name   string
@@ -45,14 +50,16 @@ func TestLocationsShareOutlines(t *testing.T) {
 		{"second-host", nil, 1},
 		{"third-host", body("1m"), 2},
 		{"fourth-host", body("1m"), 2},
-		{"fifth-host", auth, 2},
-		{"sixth-host", denied, 3},
-		{"seventh-host", body("3m"), mostOutlines},
-		{"eighth-host", body("4m"), mostOutlines},
+		{"fifth-host", auth, 3},
+		{"sixth-host", auth, 3},
+		{"seventh-host", password("seventh-host"), mostOutlines},
+		{"eighth-host", password("eighth-host"), mostOutlines},
+		{"ninth-host", denied, mostOutlines},
+		{"tenth-host", body("3m"), mostOutlines},
 	} {
 		dot := locationOf(all, test.name, test.change)
 		var got, want bytes.Buffer
-		if err := quick.writeLocation(&got, dot); err != nil {
+		if err := quick.writeOne(&got, locationFile, dot); err != nil {
 			t.Fatal(err)
 		}
 		if err := ours.parsed.ExecuteTemplate(&want, locationFile, dot); err != nil {
@@ -61,7 +68,7 @@ func TestLocationsShareOutlines(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got.String(), want.String())
 		}
-		known := all.texts.locations.all[0]
+		known := all.texts.outlines.all[kind{file: locationFile}]
 		if len(known) != test.known {
 			t.Errorf("%s: %d outlines are known, want %d", test.name, len(known), test.known)
 		}
@@ -80,6 +87,8 @@ func TestServersShareOutlines(t *testing.T) {
 	for _, name := range []string{"first", "second", "third"} {
 		one, other := locationOf(all, name, nil).Location, locationOf(all, "other-"+name, nil).Location
 		server := &model.Server{Hostname: name + ".example", Locations: []*model.Location{one, other}}
+		one.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/", SigninURL: "http://auth.example/in"}
+		other.ExternalAuth = one.ExternalAuth
 		dots = append(dots, serverConfig(all, server))
 	}
 	dots[2].Second.SSLCiphers = "HIGH"
@@ -94,7 +103,7 @@ func TestServersShareOutlines(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("got\n%s\nwant\n%s", got.String(), want.String())
 		}
-		if now := len(all.texts.servers.all[0]); now != known {
+		if now := len(all.texts.outlines.all[kind{file: serverFile}]); now != known {
 			t.Errorf("%s: %d outlines are known, want %d", dots[i].Second.Hostname, now, known)
 		}
 	}
@@ -103,11 +112,20 @@ func TestServersShareOutlines(t *testing.T) {
 // The dot of an outline has no name, so the outline cannot depend on one.
 func TestOutlinesHaveNoName(t *testing.T) {
 	all := oneRoot()
-	dot := locationOf(all, "secret", nil)
+	dot := locationOf(all, "secret", func(l *model.Location) {
+		l.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/", SigninURL: "http://auth.example/in", AuthCacheKey: "$cookie_id", KeepaliveConnections: 1}
+		l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Secured: true, Secret: "demo/secret", File: "/secret", FileSHA: "secret"}
+	})
+	for i, name := range dot.names() {
+		if *name == "" {
+			t.Errorf("it has no name %d", i)
+		}
+	}
 	var location unnamedLocation
 	var server unnamedServer
-	if !location.set(dot) || !server.set(serverConfig(all, &model.Server{Hostname: "secret.example", Locations: []*model.Location{dot.Location}})) {
-		t.Fatal("they have no outline")
+	location.set(dot)
+	if !server.set(serverConfig(all, &model.Server{Hostname: "secret.example", Locations: []*model.Location{dot.Location}})) {
+		t.Fatal("the server has no outline")
 	}
 	location.All, server.First, server.Locations = nil, nil, nil // what all locations share
 	for _, text := range []string{fmt.Sprintf("%+v %+v", location.located, location.location), fmt.Sprintf("%+v %+v", server.served, server.server)} {
@@ -147,7 +165,7 @@ func TestOutlinesOfManyKinds(t *testing.T) {
 			})
 			unnamed := new(unnamedLocation)
 			unnamed.set(dot)
-			_, kept, err := all.texts.locations.find(kindOf(dot), &unnamed.located, func(*bytes.Buffer) error { executed++; return nil })
+			_, kept, err := all.texts.outlines.find(kindOf(locationFile, dot), &unnamed.located, func(*bytes.Buffer) error { executed++; return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,12 +184,12 @@ func TestOutlinesAreLimited(t *testing.T) {
 	var some outlines
 	for i := range 3 * mostKinds {
 		for j := range 2 * mostOutlines {
-			if _, kept, err := some.find(kind(i), &j, func(*bytes.Buffer) error { return nil }); err != nil || !kept {
+			if _, kept, err := some.find(kind{annotations: uint64(i)}, &j, func(*bytes.Buffer) error { return nil }); err != nil || !kept {
 				t.Fatal(kept, err)
 			}
 		}
-		if len(some.all) > mostKinds || len(some.all[kind(i)]) > mostOutlines {
-			t.Fatalf("%d kinds, and %d outlines of one", len(some.all), len(some.all[kind(i)]))
+		if len(some.all) > mostKinds || len(some.all[kind{annotations: uint64(i)}]) > mostOutlines {
+			t.Fatalf("%d kinds, and %d outlines of one", len(some.all), len(some.all[kind{annotations: uint64(i)}]))
 		}
 	}
 }

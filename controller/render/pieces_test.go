@@ -22,6 +22,8 @@ func TestPiecesAreTheWholeTemplate(t *testing.T) {
 		// Two hosts of each: the second one shares what it can with the first.
 		"auth-1.example":     asksAuth,
 		"auth-2.example":     asksAuth,
+		"cached-1.example":   cachesAuth,
+		"cached-2.example":   cachesAuth,
 		"password-1.example": asksPassword,
 		"password-2.example": asksPassword,
 		"denied-1.example":   func(l *model.Location) { l.Denied = new("one") },
@@ -60,6 +62,11 @@ func TestPiecesAreTheWholeTemplate(t *testing.T) {
 
 func asksAuth(l *model.Location) {
 	l.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/check", Host: "auth.example", SigninURL: "http://auth.example/in"}
+}
+
+func cachesAuth(l *model.Location) {
+	asksAuth(l)
+	l.ExternalAuth.AuthCacheKey, l.ExternalAuth.KeepaliveConnections, l.ExternalAuth.KeepaliveRequests, l.ExternalAuth.KeepaliveTimeout = "$cookie_id", 2, 100, 60
 }
 
 func asksPassword(l *model.Location) {

@@ -5,10 +5,12 @@ import (
 	"text/template"
 )
 
-// The files of the templates of servers and locations.
+// The files of the templates that have outlines: of a server, and of what it has for a location.
 const (
 	serverFile   = "server.tmpl"
 	locationFile = "location.tmpl"
+	authFile     = "authlocation.tmpl"
+	signinFile   = "signin.tmpl"
 )
 
 // quickTemplate writes the same as ours, in less time.
@@ -17,7 +19,7 @@ type quickTemplate struct{ *template.Template }
 var quick = func() quickTemplate {
 	copied, err := ours.parsed.Clone()
 	t := quickTemplate{copied}
-	copied.Funcs(template.FuncMap{"text": t.text, "location": t.location})
+	copied.Funcs(template.FuncMap{"text": t.text, "located": t.located})
 	for _, file := range copied.Templates() {
 		tree := file.Tree.Copy()
 		once(tree.Root)
@@ -38,7 +40,7 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 		unnamedServers.Put(unnamed)
 		return t.ExecuteTemplate(out, serverFile, server)
 	}
-	text, kept, err := t.outline(serverFile, &server.First.texts.servers, kindOf(server.Locations[0]), &unnamed.served)
+	text, kept, err := t.outline(serverFile, server.Locations[0], &unnamed.served)
 	if !kept {
 		unnamedServers.Put(unnamed)
 	}
@@ -47,34 +49,37 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 	}
 	names := server.names()
 	return text.fill(out, func(name int) error {
-		if name == itsLocations {
-			return t.writeLocations(out, server.Locations)
+		switch name {
+		case itsLocations:
+			return t.writeLocated(out, locationFile, server.Locations)
+		case itsAuths:
+			return t.writeLocated(out, authFile, server.Auths)
+		case itsSignins:
+			return t.writeLocated(out, signinFile, server.Signins)
 		}
 		out.WriteString(*names[name])
 		return nil
 	})
 }
 
-func (t quickTemplate) writeLocations(out *bytes.Buffer, locations []*located) error {
+// writeLocated fills the outlines of a file for some locations.
+func (t quickTemplate) writeLocated(out *bytes.Buffer, file string, locations []*located) error {
 	for i, l := range locations {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		if err := t.writeLocation(out, l); err != nil {
+		if err := t.writeOne(out, file, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeLocation executes the template of a location, or fills its outline.
-func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
+// writeOne fills the outline of a file for a location.
+func (t quickTemplate) writeOne(out *bytes.Buffer, file string, l *located) error {
 	unnamed := unnamedLocations.Get().(*unnamedLocation) //nolint:forcetypeassert // see unnamedLocations
-	if !unnamed.set(l) {
-		unnamedLocations.Put(unnamed)
-		return t.ExecuteTemplate(out, locationFile, l)
-	}
-	text, kept, err := t.outline(locationFile, &l.All.texts.locations, kindOf(l), &unnamed.located)
+	unnamed.set(l)
+	text, kept, err := t.outline(file, l, &unnamed.located)
 	if !kept {
 		unnamedLocations.Put(unnamed)
 	}
@@ -88,17 +93,18 @@ func (t quickTemplate) writeLocation(out *bytes.Buffer, l *located) error {
 	})
 }
 
-// outline returns the outline of a file for a dot without names; see outlines.find.
-func (t quickTemplate) outline(file string, known *outlines, its kind, dot any) (found *outline, kept bool, err error) {
-	return known.find(its, dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })
+// outline returns the outline of a file for a dot without names, which belongs to a location; see
+// outlines.find.
+func (t quickTemplate) outline(file string, l *located, dot any) (found *outline, kept bool, err error) {
+	return l.All.texts.outlines.find(kindOf(file, l), dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })
 }
 
-// location returns the text of a location.
-func (t quickTemplate) location(l *located) (string, error) {
+// located returns the text of a file for a location.
+func (t quickTemplate) located(file string, l *located) (string, error) {
 	if l == anyLocations[0] {
-		return placeholder(itsLocations), nil
+		return placeholder(partOf[file]), nil
 	}
 	var text bytes.Buffer
-	err := t.writeLocation(&text, l)
+	err := t.writeOne(&text, file, l)
 	return text.String(), err
 }

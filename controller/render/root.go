@@ -134,8 +134,8 @@ func (r *root) CachesAuth() bool {
 func (r *root) AuthUpstreams() []*located {
 	var found []*located
 	for _, server := range r.Servers {
-		if slices.ContainsFunc(server.Locations, func(l *model.Location) bool { return l.ExternalAuth.URL != "" }) {
-			found = append(found, serverConfig(r, server).uniqueBy((*located).authUpstreamName)...)
+		if slices.ContainsFunc(server.Locations, func(l *model.Location) bool { return shouldApplyAuthUpstream(l, r.Cfg) }) {
+			found = append(found, serverConfig(r, server).uniqueBy(func(l *located) string { return l.AuthNames.Upstream })...)
 		}
 	}
 	return found

@@ -41,8 +41,8 @@ func serverConfig(r *root, s *model.Server) *served {
 			config.AppRoot = location.Rewrite.AppRoot
 		}
 	}
-	config.Signins = config.uniqueBy((*located).signinName)
-	config.Auths = config.uniqueBy((*located).authName)
+	config.Signins = config.uniqueBy(func(l *located) string { return l.AuthNames.Signin })
+	config.Auths = config.uniqueBy(func(l *located) string { return l.AuthNames.Location })
 	config.Mirrors = mirrors(s.Locations)
 	config.Errors = errorUpstreams(s, r.Cfg.CustomHTTPErrors)
 	return config

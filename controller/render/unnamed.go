@@ -14,23 +14,26 @@ type unnamedLocation struct {
 
 var unnamedLocations = sync.Pool{New: func() any { return new(unnamedLocation) }}
 
-// set takes everything but the names of a location. It returns false if the template may do more with
-// names than write them.
-func (u *unnamedLocation) set(l *located) bool {
-	if l.ExternalAuth != nil {
-		return false
-	}
+// set takes everything but the names of a location.
+func (u *unnamedLocation) set(l *located) {
 	u.located = *l
 	u.location = model.Location{Location: l.Location.Location, ProxySSL: l.Location.ProxySSL}
+	password := &u.location.BasicDigestAuth
+	password.Secret, password.File, password.FileSHA = "", "", ""
 	u.Server, u.Location = nil, &u.location
+	if u.Login != nil {
+		u.Login = password
+	}
 	hide(u.names())
-	return true
 }
 
 // names returns the fields that are names.
 func (l *located) names() []*string {
-	is := &l.Identity
-	return []*string{&is.Selector, &is.Namespace, &is.Ingress, &is.Service, &is.ServicePort, &is.Path, &is.Upstream, &is.Redirects, &l.Pass}
+	is, auth := &l.Identity, &l.AuthNames
+	return []*string{
+		&is.Selector, &is.Namespace, &is.Ingress, &is.Service, &is.ServicePort, &is.Path, &is.Upstream, &is.Redirects, &is.PasswordFile,
+		&auth.Location, &auth.Upstream, &auth.Target, &auth.CacheKey, &auth.Signin, &l.Pass,
+	}
 }
 
 // unnamedServer is a server with placeholders for its names and its locations; see outline.
@@ -41,21 +44,33 @@ type unnamedServer struct {
 
 var unnamedServers = sync.Pool{New: func() any { return new(unnamedServer) }}
 
-// itsLocations is the name for which a server's locations are written.
-const itsLocations = 2
+// The names for which parts of a server are written; see partOf.
+const (
+	itsLocations = iota + 2
+	itsAuths
+	itsSignins
+)
 
-// anyLocations stand for the locations of a server.
+// partOf is the name for which a template is written for some locations of a server.
+var partOf = map[string]int{locationFile: itsLocations, authFile: itsAuths, signinFile: itsSignins}
+
+// anyLocations stand for some locations of a server.
 var anyLocations = []*located{new(located)}
 
 // set takes everything but the names and locations of a server. It returns false if other servers with
 // equal settings are unlikely, or if the template may do more with names than write them.
 func (u *unnamedServer) set(s *served) bool {
-	if s.IsDefault || len(s.Locations) == 0 || len(s.Auths)+len(s.Signins)+len(s.Mirrors)+len(s.Errors) > 0 {
+	if s.IsDefault || len(s.Locations) == 0 || len(s.Mirrors)+len(s.Errors) > 0 {
 		return false
 	}
 	u.served, u.server = *s, *s.Second
 	u.server.SSLCert = nil // Lua has it
-	u.server.Locations, u.Locations = nil, anyLocations
+	u.server.Locations = nil
+	for _, some := range []*[]*located{&u.Locations, &u.Auths, &u.Signins} {
+		if len(*some) > 0 {
+			*some = anyLocations
+		}
+	}
 	u.Second = &u.server
 	hide(u.names())
 	return true

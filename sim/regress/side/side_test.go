@@ -60,8 +60,8 @@ var regressions = []edit{
 	{"cors.tmpl", "return 204;", "return 200;"},
 	{"access.tmpl", "deny all;", "allow all;"},
 	{"access.tmpl", "satisfy {{ . }};", ""},
-	{"auth.tmpl", "auth_request {{ quote $.AuthPath }};", "auth_request off;"},
-	{"auth.tmpl", "{{- if $auth.SigninURL }}", "{{- if not $auth.SigninURL }}"},
+	{"auth.tmpl", "auth_request {{ $.AuthNames.Location }};", "auth_request off;"},
+	{"auth.tmpl", "{{- with $.AuthNames.Signin }}", "{{- if not $.AuthNames.Signin }}"},
 	{"headers.tmpl", `{{ $.Set "Upgrade" }} $http_upgrade;`, `{{ $.Set "Upgrade" }} "";`},
 	{"location.tmpl", "client_max_body_size {{ $location.Proxy.BodySize }};", "client_max_body_size 1m;"},
 	{"location.tmpl", `{{ template "access.tmpl" . }}`, ""},
@@ -97,7 +97,7 @@ var harmless = []edit{
 	{"server.tmpl", "return 302 {{ quote (print", "return   302\n{{ quote (print"},
 	{"top.tmpl", "worker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};\nworker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};", "worker_shutdown_timeout {{ $cfg.WorkerShutdownTimeout }};\nworker_rlimit_nofile {{ $cfg.MaxWorkerOpenFiles }};"},
 	{"bottom.tmpl", "{{ template \"default.tmpl\" . }}\n{{ template \"status.tmpl\" . }}", "{{ template \"status.tmpl\" . }}\n{{ template \"default.tmpl\" . }}"},
-	{"auth.tmpl", "{{- if $auth.SigninURL }}", "{{- $signin := $auth.SigninURL }}{{ if $signin }}"},
+	{"auth.tmpl", "{{- with $.AuthNames.Signin }}", "{{- $signin := $.AuthNames.Signin }}{{ with $signin }}"},
 }
 
 // bench compares our template with changed ones, on the clusters of testdata.
