@@ -17,10 +17,8 @@ type located struct {
 	Location *model.Location
 	Identity identity
 
-	Proxied   proxied // how requests get to the pods
-	Module    string  // that of Proxied
-	SetHeader string  // that of Proxied
-	Denied    string  // the reason why requests get 503, or ""
+	Proxied proxied // how requests get to the pods
+	Denied  string  // the reason why requests get 503, or ""
 
 	Login        *annotations.BasicDigestAuth // the basic or digest authentication, or nil
 	ExternalAuth *annotations.ExternalAuth    // the external authentication, or nil
@@ -69,7 +67,6 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) *lo
 		at.ErrorUpstream = errorUpstreamOf(l)
 	}
 	at.Proxied = proxiedOf(r, s, l)
-	at.Module, at.SetHeader = at.Proxied.Module, at.Proxied.SetHeader
 	at.Denied = at.denied()
 	if at.Login = at.login(); at.Login != nil {
 		at.Identity.PasswordFile = quote(at.Login.File)
@@ -125,13 +122,13 @@ func (l *located) login() *annotations.BasicDigestAuth {
 // interceptErrors is empty for gRPC, as in ingress-nginx: the pods answer errors themselves, because
 // their clients could not read a page.
 func (l *located) interceptErrors() string {
-	if l.Module == "grpc" {
+	if l.Proxied.Module == "grpc" {
 		return ""
 	}
 	ofAll := len(l.All.Cfg.CustomHTTPErrors) > 0 && !l.All.Cfg.DisableProxyInterceptErrors
 	here := len(l.Location.CustomHTTPErrors) > 0 || ofAll
 	here = here && !l.Location.DisableProxyInterceptErrors
-	if here == ofAll && l.Module == "proxy" || !here && !ofAll {
+	if here == ofAll && l.Proxied.Module == "proxy" || !here && !ofAll {
 		return ""
 	}
 	return onOff(here)
@@ -146,6 +143,6 @@ func (l *located) answerHeaders() map[string]string {
 	headers := make(map[string]string)
 	maps.Copy(headers, l.All.AddHeaders)
 	maps.Copy(headers, l.Location.CustomHeaders.Headers)
-	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.Module, name) })
+	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.Proxied.Module, name) })
 	return headers
 }
