@@ -1,5 +1,5 @@
-// Package adapters has the adapters that are part of this program, one file each. Its one rule: to
-// support another controller, add a file.
+// Package adapters contains the adapters that are part of this program, one file each. Its one
+// rule: to support another controller, add a file.
 package adapters
 
 import (

@@ -1,8 +1,7 @@
-// Package deploy holds the manifests that install the controller in a cluster,
-// those of a Job that churns it, and the roles of users who run cases or observe it.
-// It stands between kustomize's files, for `kubectl apply -k deploy/`, and Go
-// programs that install the same. Its one rule: what Build returns is what
-// kubectl would send.
+// Package deploy contains manifests: those that install the controller in a cluster, those of a Job
+// that churns the cluster, and roles for users who run cases in it or observe it. It stands between
+// kustomize's files, for `kubectl apply -k deploy/`, and Go programs that install the same objects.
+// Its one rule: Build returns what kubectl would send.
 package deploy
 
 import (

@@ -1,6 +1,6 @@
-// Package docs holds those documents that programs read, too. It stands between
-// the reference pages and the commands that print parts of them. Its one rule: a
-// text that a page has stands nowhere else.
+// Package docs contains the documents that programs read as well. It stands between the reference
+// pages and the commands that print parts of them. Its one rule: a text of a page exists only in
+// that page.
 package docs
 
 import _ "embed" // for the documents

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// EnvoyStub is the name of the stub of Envoy. A test binary is the stub under this name, as a link.
+// EnvoyStub is the program name, usually that of a link, under which a test binary acts as the stub
+// of Envoy.
 const EnvoyStub = "envoy-stub"
 
 // bootstrap is what the stub reads of Envoy's first configuration.
@@ -63,10 +64,10 @@ func (b bootstrap) server() (string, error) {
 // retryEvery is how long the stub waits before it calls a control plane again.
 const retryEvery = 200 * time.Millisecond
 
-// runEnvoy is a stub of Envoy. It has Envoy's process shape, one process that is never replaced, and
-// takes listeners, routes, clusters and endpoints from a real control plane over xDS. It proxies plain
-// HTTP by host and path prefix, and tells what else it was given and ignores. Nothing that it shows of
-// speed or memory is Envoy's.
+// runEnvoy is a stub of Envoy. Like Envoy, it is one process that is never replaced, and takes
+// listeners, routes, clusters and endpoints from a real control plane over xDS. It proxies plain
+// HTTP by host and path prefix, and logs which other resources it receives and ignores. Its speed
+// and memory say nothing about Envoy's.
 func runEnvoy(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(EnvoyStub, flag.ContinueOnError)
 	path, _ := flags.String("c", "", "the bootstrap"), flags.String("log-level", "", "ignored")

@@ -16,15 +16,17 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The names of a test binary as which it is a stub of a controller with HAProxy. A stub knows the flags
-// and reads the files that the adapter of the controller uses, and has its processes.
+// A test binary under one of these names acts as a stub of a controller with HAProxy. A stub
+// accepts the flags and reads the files that the controller's adapter uses, and runs the same
+// processes as the controller.
 const (
 	HAProxyIngressStub = "haproxy-ingress-stub"
 	HAProxyTechStub    = "haproxytech-stub"
 )
 
-// runHAProxyIngress is a stub of HAProxy Ingress. As that does, it takes the address of HAProxy from its
-// ConfigMap, its templates from the folder rootfs of the working directory, and haproxy from PATH.
+// runHAProxyIngress is a stub of HAProxy Ingress. Like the original, it takes the address of
+// HAProxy from its ConfigMap, its templates from the folder rootfs of the working directory, and
+// haproxy from PATH.
 func runHAProxyIngress(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HAProxyIngressStub, flag.ContinueOnError)
 	var from source

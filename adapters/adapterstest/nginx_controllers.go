@@ -16,12 +16,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// NGINXGatewayStub is the name of a test binary as which it is a stub of NGINX Gateway Fabric 1: its
-// nginx runs beside it.
+// NGINXGatewayStub is the program name under which a test binary acts as a stub of NGINX Gateway
+// Fabric 1, whose nginx runs beside it.
 const NGINXGatewayStub = "nginx-gateway-stub"
 
-// runNGINXGateway is a stub of NGINX Gateway Fabric 1. As that does, it serves HTTPRoutes at the port of
-// the first Gateway, writes below /etc/nginx, and signals the nginx of /var/run/nginx/nginx.pid.
+// runNGINXGateway is a stub of NGINX Gateway Fabric 1. Like the original, it serves HTTPRoutes at
+// the port of the first Gateway, writes below /etc/nginx, and signals the nginx whose PID is in
+// /var/run/nginx/nginx.pid.
 func runNGINXGateway(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] != "static-mode" {
 		return fmt.Errorf("want the command static-mode, have %q", args)

@@ -15,7 +15,8 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// NGINXIncStub is the name of a test binary as which it is a stub of NGINX Inc's controller.
+// NGINXIncStub is the program name under which a test binary acts as a stub of NGINX Inc's
+// controller.
 const NGINXIncStub = "nginx-inc-stub"
 
 // NGINX is the path at which the stub expects nginx, as in the image of the controller.
@@ -107,7 +108,7 @@ func runningNginx(port string) (n *nginx, end func()) {
 	}
 }
 
-// mainConf is nginx.conf. As root, its workers must be able to read what only root may.
+// mainConf is nginx.conf. The workers run as root, because only root can read some of the files.
 const mainConf = `daemon off;
 user root;
 pid /var/lib/nginx/nginx.pid;

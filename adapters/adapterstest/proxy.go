@@ -28,7 +28,8 @@ type proxy struct {
 func newProxy() *proxy {
 	p := &proxy{}
 	p.forward = httputil.ReverseProxy{
-		// The endpoint is in the URL of the request, and no other part of that changes.
+		// The URL of the request already has the address of the endpoint; everything else stays as
+		// it is.
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host },
 		// Pods that end close their connections.
 		Transport:    &http.Transport{DisableKeepAlives: true},

@@ -46,7 +46,7 @@ type frontend interface {
 	// informer returns the informer of the objects.
 	informer() cache.SharedIndexInformer
 	rules() ([]rule, error)
-	// publish writes an address into the status of what has none.
+	// publish writes an address into the status of the objects that have none.
 	publish(ctx context.Context, address string) error
 }
 

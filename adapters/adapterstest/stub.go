@@ -1,6 +1,7 @@
-// Package adapterstest has ingress controllers that are not nginx, for tests of adapters: small ones,
-// with the processes of real ones. A test binary is the controller, by its own arguments. Its one
-// rule: a controller here shows what the harness must see, and nothing else.
+// Package adapterstest provides stubs of ingress controllers other than ingress-nginx, for tests of
+// adapters. The stubs are small, but run the same processes as the real controllers. The test
+// binary itself acts as a controller if its arguments ask for one. Its one rule: a stub shows what
+// the harness must see, and nothing else.
 package adapterstest
 
 import (
@@ -13,7 +14,7 @@ import (
 	"syscall"
 )
 
-// The first argument of a test binary that is not a test binary.
+// First arguments with which a test binary runs as a controller or proxy, and not as a test.
 const (
 	single = "stub-single" // the controller answers the requests itself
 	forked = "stub-forked" // the controller configures a proxy like haproxy

@@ -121,8 +121,8 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	return exitWith(caseOutcome(ctx, err, document.Outcomes))
 }
 
-// open returns the folder for the results of a target, and the results in it that the run keeps,
-// whose cases it takes from the target.
+// open returns the folder for the results of a target. When the run continues an earlier one, it
+// also returns the results that the run keeps, and removes their cases from the target.
 func (o caseRunOptions) open(target *caseTarget) (rundir.Dir, earlierCases, error) {
 	switch {
 	case o.resume && o.out == "":

@@ -21,7 +21,7 @@ import (
 	"windtunnel.dev/sim/driver/kind"
 )
 
-// installedFlags contains the flags that select an installation that is there already.
+// installedFlags contains the flags that select an existing installation.
 type installedFlags struct {
 	kubeconfig, context string
 	configMap, pods     string

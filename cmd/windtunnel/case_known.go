@@ -18,7 +18,8 @@ import (
 // modulePrefix is the start of needs that name a module of nginx.
 const modulePrefix = "module/"
 
-// needs are what cases can need besides modules, and how to find out whether this machine has it.
+// needs are the things that cases can need besides modules, each with a check whether this machine
+// has it.
 var needs = map[string]func() bool{
 	"ipv6":        hasIPv6,
 	"owasp-rules": local.HasFirewallRules,

@@ -150,8 +150,8 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	return exitWith(survivorsOutcome(unexplained, o.most))
 }
 
-// unexplainedFirst moves the mutants that have a reason to survive behind the others of their kind. If
-// the time is too short for all mutants, those are tried whose survival counts.
+// unexplainedFirst moves the mutants with a reason to survive behind the others of their kind. If
+// there is no time for all mutants, those whose survival counts are tried.
 func unexplainedFirst(mutants []mutate.Mutant, reasons map[string]string) {
 	rank := func(m mutate.Mutant) int {
 		rank := 2 * slices.Index(mutate.Kinds, m.Kind)
@@ -163,8 +163,8 @@ func unexplainedFirst(mutants []mutate.Mutant, reasons map[string]string) {
 	slices.SortStableFunc(mutants, func(a, b mutate.Mutant) int { return rank(a) - rank(b) })
 }
 
-// survivorsOutcome judges the share of survivors against the percentage that is allowed. It is void
-// if only the undecided mutants could tell.
+// survivorsOutcome compares the share of survivors with the permitted percentage. The outcome is
+// void if it depends on the undecided mutants.
 func survivorsOutcome(counts mutate.Counts, most float64) judge.Outcome {
 	low, high := counts.Surviving()
 	switch {
@@ -253,7 +253,7 @@ func readTemplate(path string) (map[string]string, error) {
 	return all, err
 }
 
-// ownLua leaves out the code of libraries, which behaves like that of others.
+// ownLua leaves out libraries, including our substitutes for libraries of others, and tests.
 func ownLua(files map[string]string) map[string]string {
 	own := map[string]string{}
 	for name, text := range files {

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// earlierCases is what an earlier run found that another continues. The zero value is that of no
-// earlier run.
+// earlierCases are the results of an earlier run that this run continues. The zero value means that
+// there is no earlier run.
 type earlierCases struct {
 	document *casereport.Document
 	kept     map[string]behave.Result // by the name of a case
@@ -51,8 +51,8 @@ func resumeCases(dir rundir.Dir, target caseTarget) (earlierCases, error) {
 	return earlierCases{document: &document, kept: concluded(document, target.Cases)}, nil
 }
 
-// concluded returns the results that need not be found again: of cases that were run, need no
-// mending, and did not change since.
+// concluded returns the results that the run can keep: those of cases that were run, have nothing
+// to fix, and have not changed since.
 func concluded(d casereport.Document, cases []*behave.Case) map[string]behave.Result {
 	kept := map[string]behave.Result{}
 	for _, c := range d.Cases {

@@ -79,7 +79,8 @@ func oneOf(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// writeFiles writes a document into a folder in several formats, by the names of the files.
+// writeFiles writes a document into a folder in several formats. files maps each file name to the
+// function that writes the format.
 func writeFiles[D any](dir string, files map[string]func(io.Writer, D) error, d D) error {
 	for name, write := range files {
 		file, err := os.Create(filepath.Join(dir, name))

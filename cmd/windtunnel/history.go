@@ -194,7 +194,8 @@ func (o *trendOptions) document(ctx context.Context, path string) (historyreport
 // mostBetween limits the commits that are listed for a step.
 const mostBetween = 100
 
-// between returns the commits between two, as far as the repository has them.
+// between returns a function that lists the commits between two commits, as far as the repository
+// has them.
 func between(ctx context.Context, r gitrepo.Repository) func(from, to string) []gitrepo.Commit {
 	return func(from, to string) []gitrepo.Commit {
 		commits, err := r.Between(ctx, from, to, mostBetween)

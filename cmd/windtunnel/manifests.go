@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// manifestFlags are the flags that say what a user's manifests belong to.
+// manifestFlags are the flags that describe the controller of a user's manifests.
 type manifestFlags struct {
 	class     string
 	configMap string
@@ -26,8 +26,8 @@ func (f *manifestFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.configMap, "configmap", "ingress-nginx/ingress-nginx-controller", "namespace/name of the controller's ConfigMap, if it is among the manifests")
 }
 
-// derive derives questions from manifests, which are at paths. controller are the flags of the
-// controller that say what manifests mean.
+// derive derives questions from the manifests at the paths. controller contains those flags of the
+// controller that affect the meaning of manifests.
 func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string) (derive.Derived, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(f.configMap)
 	if err != nil || namespace == "" {

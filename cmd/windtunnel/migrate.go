@@ -179,7 +179,8 @@ func (o migrateOptions) side(s scenario.Subject) (migrate.Side, error) {
 	return migrate.Side{Name: s.Name, Ask: how.target(d, nil).Options}, nil
 }
 
-// createFolder makes the folder of the report. One that has a report, or cases, already is an error.
+// createFolder creates the folder of the report. It returns an error if the folder already contains
+// a report or cases.
 func (o migrateOptions) createFolder(plan *migrate.Plan) error {
 	if plan.Dir == "" {
 		plan.Dir = rundir.Default("migrate", time.Now())

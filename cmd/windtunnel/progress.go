@@ -44,7 +44,7 @@ func (f progressFlags) showRun(run *watch.Run, out io.Writer) trial.Watch {
 	}
 }
 
-// plain reports whether out gets lines. The variable CI is what CI systems set.
+// plain reports whether out gets lines instead of a table. CI systems set the variable CI.
 func (f progressFlags) plain(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	ci := os.Getenv("CI")

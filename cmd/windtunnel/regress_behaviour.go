@@ -84,10 +84,10 @@ func compareAnswers(ctx context.Context, cases []*behave.Case, corpus behaviour.
 	return found, nil
 }
 
-// errNoCases is the error of a folder without cases that nobody has named.
+// errNoCases is the error when no cases are named and the default folder of cases does not exist.
 var errNoCases = fmt.Errorf("there is no folder %s here: name cases with --cases", caseFolder)
 
-// behaviourCases reads the cases. Without a folder of cases, it is enough that there is a corpus.
+// behaviourCases reads the cases. If there is a corpus, the default folder of cases need not exist.
 func (o *regressOptions) behaviourCases(corpus bool) ([]*behave.Case, error) {
 	paths := o.cases
 	if len(paths) == 0 {
@@ -102,7 +102,7 @@ func (o *regressOptions) behaviourCases(corpus bool) ([]*behave.Case, error) {
 	return loadCases(paths)
 }
 
-// corpusRequests derives requests from the manifests of the corpus that was named, as case record does.
+// corpusRequests derives requests from the manifests of the named corpus, as case record does.
 func (o *regressOptions) corpusRequests(subjects [2]scenario.Subject) (behaviour.Corpus, error) {
 	corpus := behaviour.Corpus{Known: knownCaseNames()}
 	if len(o.corpus) == 0 || o.requests == 0 {

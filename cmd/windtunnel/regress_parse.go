@@ -61,7 +61,8 @@ func parseSide(ctx context.Context, text, folder string) (scenario.Subject, erro
 	return s, nil
 }
 
-// isSetting reports whether a text is a setting rather than the name of an adapter with a path.
+// isSetting reports whether a text is a setting, as opposed to an adapter's name followed by a
+// path.
 func isSetting(text string) bool {
 	key, _, found := strings.Cut(text, "=")
 	kind, _, _ := strings.Cut(key, ".")

@@ -21,11 +21,11 @@ func addServe(flags *pflag.FlagSet, address *string) {
 	flags.Lookup("serve").NoOptDefVal = "127.0.0.1:0"
 }
 
-// errEnded is why a run ends that somebody ended in the browser.
+// errEnded is the cause of a run that a user ended in the browser.
 var errEnded = errors.New("ended in the browser")
 
-// serve shows a run in browsers and prints the URL. Somebody may end the run there, which cancels the
-// returned context. over says how the run ended, and ends the server.
+// serve shows a run in browsers and prints the URL. If a user ends the run in the browser, the
+// returned context is cancelled. over tells the browsers how the run ended, and stops the server.
 func serve(ctx context.Context, r runSpec, run *watch.Run, stderr io.Writer) (watched context.Context, over func(trial.Result), err error) {
 	watched, cancel := context.WithCancelCause(ctx)
 	server, err := web.Listen(web.Options{
@@ -42,7 +42,7 @@ func serve(ctx context.Context, r runSpec, run *watch.Run, stderr io.Writer) (wa
 	}, nil
 }
 
-// resultOf returns the end of a run for those who watched it.
+// resultOf returns the result of a run as its viewers see it.
 func resultOf(ended trial.Result) web.Result {
 	result := web.Result{Outcome: string(ended.Outcome), Note: ended.Note()}
 	if ended.Outcome != judge.NotRun && ended.Outcome != judge.Skipped {

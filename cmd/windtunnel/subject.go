@@ -132,7 +132,7 @@ func absolute(path string, isPath bool) (string, error) {
 // notInNames matches what cannot be part of the name of a subject.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameFrom returns the name of a subject whose controller, or adapter, is at a path.
+// nameFrom derives the name of a subject from the path of its controller or adapter.
 func nameFrom(path string) string {
 	base := strings.ToLower(filepath.Base(path))
 	for _, ending := range []string{".yaml", ".yml", ".tar"} {

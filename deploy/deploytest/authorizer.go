@@ -1,6 +1,6 @@
-// Package deploytest holds a command to the roles of its manifests. It stands
-// between the simulated API server and a command under test. Its one rule: it
-// allows what the roles do, and says what of them was not needed.
+// Package deploytest checks that a command needs exactly the permissions of the roles in its
+// manifests. It stands between the simulated API server and a command under test. Its one rule: it
+// allows what the roles allow, and reports the permissions that the command did not need.
 package deploytest
 
 import (
@@ -25,15 +25,15 @@ type Permission struct {
 	Namespace, Name string // empty: any
 }
 
-// Authorizer allows what roles do, and remembers what was asked for.
+// Authorizer allows what the roles allow, and records which requests it received.
 type Authorizer struct {
 	mu      sync.Mutex
 	granted map[Permission]bool // to whether it was needed
 	refused map[fault.Request]bool
 }
 
-// NewAuthorizer has the rules of all roles among the objects. Whom they are
-// bound to is for another test.
+// NewAuthorizer returns an Authorizer with the rules of all roles among the objects. It ignores the
+// role bindings, which another test checks.
 func NewAuthorizer(objects []runtime.Object) *Authorizer {
 	a := &Authorizer{granted: make(map[Permission]bool), refused: make(map[fault.Request]bool)}
 	for _, object := range objects {
@@ -95,13 +95,13 @@ func (a *Authorizer) allows(r fault.Request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r.Resource == "namespaces" {
-		// To Kubernetes, a request for a namespace is in it, where a Role may allow it
-		// (k8s.io/apiserver/pkg/endpoints/request, NewRequestInfo).
+		// Kubernetes treats a request for a namespace object as a request within that namespace, so
+		// a Role may allow it (k8s.io/apiserver/pkg/endpoints/request, NewRequestInfo).
 		r.Namespace = r.Name
 	}
 	if r.Verb == "watchlist" {
-		// The authorizer of Kubernetes sees a watch. Where a server has no
-		// streaming lists, an informer lists first.
+		// Kubernetes authorizes this request as a watch. With servers that lack streaming lists, an
+		// informer also lists first.
 		list := r
 		r.Verb, list.Verb = "watch", "list"
 		return a.has(r) && a.has(list)
@@ -126,8 +126,7 @@ func (a *Authorizer) has(r fault.Request) bool {
 	return allowed
 }
 
-// Verdict is what no role allowed although it was asked for, and what a role
-// allows although it was not.
+// Verdict returns the requests that no role allowed, and the permissions that no request needed.
 func (a *Authorizer) Verdict() (refused []fault.Request, needless []Permission) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,4 +1,5 @@
-// Command clustertraffic makes the cluster of hack/cluster-traffic, and its table.
+// Command clustertraffic creates the cluster of hack/cluster-traffic, and prints the table of its
+// results.
 package main
 
 import (
@@ -148,11 +149,11 @@ func (r result) bound() time.Duration {
 	return bound.Round(10 * time.Microsecond)
 }
 
-// request is what the seed determines of a request, besides its time.
+// request contains the properties of a request that the seed determines, except its time.
 type request struct{ lane, host, method string }
 
-// requests returns the times of the requests of the first round since the first one, in order, and how
-// long all of them are there.
+// requests returns the times of the requests in the first round, in order and relative to the first
+// request, and the time from the first request to the last.
 func (r result) requests() (all map[request][]time.Duration, length time.Duration, err error) {
 	file, err := os.Open(filepath.Join(r.folder, "events.jsonl"))
 	if err != nil {
@@ -181,8 +182,8 @@ func (r result) requests() (all map[request][]time.Duration, length time.Duratio
 	return all, last - first, nil
 }
 
-// sameRequests compares the requests of two runs, as far as both last. Two times are the same if they
-// differ by no more than the clocks may.
+// sameRequests compares the requests of two runs up to the end of the shorter one. Two times are
+// equal if they differ by no more than the uncertainty of the clocks.
 func (r result) sameRequests(other result) (string, error) {
 	ours, length, err := r.requests()
 	if err != nil {

@@ -18,8 +18,9 @@ const backendsPath = "/configuration/backends"
 // refusedPost matches the error of a sync whose POST of backends nginx refused.
 var refusedPost = regexp.MustCompile(`sending (\d+) bytes to ` + backendsPath + `: `)
 
-// backendsRefused returns where nginx refuses backends for a reason: sizes are those of POSTs, in bytes.
-// What was refused for another reason before is good: it is not this limit.
+// backendsRefused returns the size of POSTs, in bytes, at which nginx refuses backends for the
+// given reason. A POST that nginx refused earlier for another reason counts as good, because it did
+// not reach this limit.
 func backendsRefused(reason string) func(run) (end, *regexp.Regexp, error) {
 	return func(r run) (end, *regexp.Regexp, error) {
 		var e end

@@ -1,6 +1,6 @@
-// Command limitstable prints where limits end, in Markdown. It reads the sweeps of studies/limits in
-// DIR/NAME, with the folders of their runs. All figures come from these runs and from the defaults of
-// the controller.
+// Command limitstable prints at which values limits are reached, in Markdown. It reads the sweeps
+// of studies/limits in DIR/NAME, with the folders of their runs. All figures come from these runs
+// and from the defaults of the controller.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Command scenariosize writes a scenario with another population: more ingresses, as many services in
-// addition as the scenario has, and the pods of each service. Expectations and controls are left out,
-// because they hold for the population of the file. Its one rule: everything else stays as it is.
+// Command scenariosize writes a scenario with another population: the given number of ingresses, as
+// many surplus services without an ingress as in the scenario, and the given number of pods per
+// service. It omits expectations and controls, because they hold for the population of the file. Its
+// one rule: everything else stays as it is.
 //
 //	go run ./hack/scenariosize -ingresses 500 [-pods 4] [-seed 2] [-workers 4] [-flag name=value] scenarios/reloads/reload-storm.yaml
 package main

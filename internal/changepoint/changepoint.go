@@ -25,14 +25,15 @@ type Options struct {
 	Alpha float64
 }
 
-// MinSize is the smallest number of values between two changes: a single outlier is none.
+// MinSize is the smallest number of values between two changes, so that a single outlier is not a
+// change.
 const MinSize = 3
 
 const (
 	defaultAlpha = 0.05
-	// perAlpha is the number of permutations, with the series itself, times alpha. The test has the level
-	// alpha with any whole number. More of them are slower, and find hardly more: p of a change that
-	// matters is much smaller than alpha.
+	// perAlpha is the number of permutations, including the series itself, times alpha. The test
+	// has the level alpha for any whole number. More permutations are slower and find hardly more
+	// changes, because p of a change that matters is much smaller than alpha.
 	perAlpha = 1
 )
 
@@ -125,9 +126,9 @@ func (f *finder) best(segments [][]float64) (best place) {
 	return best
 }
 
-// bestOf returns the best split of a segment: the at that maximises the distance between the values
-// before it and those from it to some end (equation 5 of the paper). The end need not be that of the
-// segment, so that a later change back does not hide the first one.
+// bestOf returns the best split of a segment: the index at which the distance between the values
+// before it and the values from it to some end is largest (equation 5 of the paper). The end may
+// lie within the segment, so that a later change back does not hide the first one.
 func (f *finder) bestOf(values []float64) (best place) {
 	n := len(values)
 	if n < 2*MinSize {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Range returns where the only change in a series is, with a probability of 95 % if each place is as
-// likely before the values are known: the index of the first value after the change is in first to
-// last. The range of a sharp step is one place. That of a slow rise covers places within the rise. A
-// series without two values has the range 0 to 0.
+// Range returns the range that contains the only change of a series with a probability of 95 %, if
+// every place is equally likely a priori: the index of the first value after the change is between
+// first and last. The range of a sharp step is one place. The range of a slow rise covers places
+// within the rise. A series with fewer than two values has the range 0 to 0.
 //
 // The values on both sides have a Laplace distribution around their median, with the same unknown
-// spread. So a place is the more likely the smaller the sum of the absolute deviations, and outliers
+// spread. So a place is more likely if the sum of the absolute deviations is smaller, and outliers
 // have little weight.
 func Range(values []float64) (first, last int) {
 	const probability = 0.95

@@ -1,7 +1,7 @@
-// Package fractional plans fractional factorial designs of factors with two levels: 2^(k-p) runs tell
-// the effects of k factors, at the price that some effects cannot be told apart. Its one rule: it knows
-// factors by their numbers, whatever they are. (G. E. P. Box, J. S. Hunter and W. G. Hunter, Statistics
-// for Experimenters.)
+// Package fractional plans fractional factorial designs of factors with two levels: it finds the
+// effects of k factors with 2^(k-p) runs, but some effects cannot be told apart. Its one rule: it
+// knows factors only by their numbers. (G. E. P. Box, J. S. Hunter and W. G. Hunter, Statistics for
+// Experimenters.)
 package fractional
 
 import (
@@ -53,10 +53,10 @@ func MostHalvings(factors int) int {
 	return factors - base
 }
 
-// New returns a design whose runs are the combinations of some factors, halved so many times. No other
-// such design has a higher resolution and, of those with its resolution, fewer of the shortest words
-// in its defining relation (minimum aberration). It is an error if there is no design with resolution
-// III or more, or no fraction.
+// New returns a design whose runs are the combinations of some factors, halved the given number of
+// times. No other such design has a higher resolution or, with the same resolution, fewer of the
+// shortest words in its defining relation (minimum aberration). It returns an error if no fraction
+// is asked for, or if no design has resolution III or more.
 func New(factors, halvings int) (Design, error) {
 	switch {
 	case factors > MostFactors:
@@ -92,9 +92,10 @@ type search struct {
 	least      pattern
 }
 
-// add tries all sets of generators that begin with some, whose products are the words. Only candidates
-// from a number on follow. More generators only add words, so a pattern that is no less than the least
-// one needs no further look. All sets share the memory behind words.
+// add tries all sets of generators that begin with the given ones, whose products are the words. It
+// only adds candidates from the given number on. It prunes the search when the pattern is not less
+// than the least one, because more generators only add words. All sets share the memory behind
+// words.
 func (s *search) add(generators []Effect, from int, words []Effect, found pattern) {
 	if s.best != nil && slices.Compare(found[:], s.least[:]) >= 0 {
 		return

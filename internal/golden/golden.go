@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite golden files with the tests' ou
 // Update reports whether this run rewrites golden files.
 func Update() bool { return *update }
 
-// Check fails the test when got differs from the file at path; with -update it
+// Check compares got with the file at path, and fails the test if they differ; with -update it
 // writes the file instead.
 func Check(t testing.TB, path string, got []byte) {
 	t.Helper()

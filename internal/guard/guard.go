@@ -165,9 +165,9 @@ func (g *Guard) Close() error {
 func Sweep() error { return tempdir.Sweep(endSession) }
 
 // endSession kills the processes in the session of a dead guard, and returns when they are gone.
-// The session is the guard's if one of its processes uses the guard's folder or names it in its
-// environment, which Start sets. The kernel does not reuse the number of a session that has
-// processes.
+// The session belongs to the guard if one of its processes uses the guard's folder, or names the
+// folder in its environment, as set by Start. The kernel does not reuse the number of a session
+// that has processes.
 func endSession(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, sessionFile))
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package isolated gives a command its own view of this machine: folders of its own at paths where the
-// machine has others, or none, and processes of its own. It uses Linux's mount, PID and, unless this
-// process is root's, user namespaces. Its one rule: nothing outside the namespaces changes.
+// Package isolated gives a command its own view of this machine: its own folders, at paths that the
+// machine also uses or that do not exist there, and its own processes. It uses Linux's mount, PID
+// and, unless this process runs as root, user namespaces. Its one rule: nothing outside the
+// namespaces changes.
 package isolated
 
 import (

@@ -54,8 +54,9 @@ type mounts struct {
 	rebuilt map[string]bool // the folders that are ours
 }
 
-// point makes a folder exist at a path. If it does not, its nearest existing parent is replaced by one
-// in memory with the same entries, in which the folder can be made.
+// point ensures that a folder exists at a path. If it does not exist, the nearest existing parent
+// is replaced by a folder in memory that has the same entries and in which the missing folder can
+// be created.
 func (m *mounts) point(path string) error {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {

@@ -13,7 +13,7 @@ import (
 // name is the first argument of the first process in the namespaces, and its name in /proc.
 const name = "subject-view"
 
-// outputDelay is how long the output of a trial may stay open after its end.
+// outputDelay is how long the output of a trial may stay open after the trial has ended.
 const outputDelay = time.Second
 
 // failed is the exit code of a wrapper that could not start its command.

@@ -66,8 +66,9 @@ func StartFile(t testing.TB, program *nginx.Nginx, file, errorLog string) *Nginx
 
 var workerProcessesLine = regexp.MustCompile(`(?m)^\s*worker_processes\s+(\d+);`)
 
-// workerProcesses returns the number of workers that a configuration file asks for, or 0 if it
-// states none. A start does not wait for workers that the master has yet to fork.
+// workerProcesses returns the number of workers that a configuration file asks for, or 0 if the
+// file does not say. StartFile needs it because Start does not wait for workers that the master has
+// yet to fork.
 func workerProcesses(t testing.TB, file string) int {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// claimed is the number of ports of this process that other processes do not get. Their users have
-// long listened on earlier ones, or never will.
+// claimed is the number of ports of this process that are reserved against other processes. The
+// users of earlier ports are listening by now, or never will.
 const claimed = 2000
 
-// claims are the ports that this process has returned recently. Byte N of a file that all processes of
-// the user share stands for port N, and is locked: so two processes do not return the same port
-// before its user listens. The kernel releases the locks of a process that ends (fcntl(2), open file
-// description locks).
+// claims are the ports that this process has returned recently. Byte N of a file that all processes
+// of the user share represents port N. A locked byte means a claimed port, so two processes do not
+// return the same port before its user listens. The kernel releases the locks of a process that
+// ends (fcntl(2), open file description locks).
 type claims struct {
 	file   *os.File
 	ranges []portRange // the oldest first

@@ -13,9 +13,9 @@ import (
 // word is what examples contain where anything may be.
 const word = "windtunnel"
 
-// All returns texts that match a regular expression as a path, from its beginning: one with
-// everything that the expression allows, and a short one, if it differs. There are none if Go cannot
-// tell, for instance because the expression looks ahead.
+// All returns paths that match a regular expression from the beginning: one that uses everything
+// that the expression allows, and a short one, if it differs. It returns none if Go cannot tell,
+// for instance because the expression has a lookahead.
 func All(pattern string) []string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -85,7 +85,7 @@ func exampleOf(r *syntax.Regexp, short bool) string {
 	return "" // an anchor, or nothing
 }
 
-// runeOf returns a character of a class, which is a list of ranges: a letter or digit if it has one.
+// runeOf returns a character of a class, which is a list of ranges. It prefers letters and digits.
 func runeOf(class []rune) rune {
 	for _, wanted := range "wa0W/-" {
 		for i := 0; i+1 < len(class); i += 2 {

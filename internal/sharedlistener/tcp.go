@@ -26,7 +26,8 @@ func ListenTCP(own netip.AddrPort, trouble func(error)) (*TCP, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A peer on this machine does not disappear, and keep-alive takes four system calls a connection.
+	// Connections on one machine need no keep-alive, which would cost four system calls per
+	// connection.
 	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false) // Go's default; a BPF map holds no such socket
 	listener, err := config.Listen(context.Background(), "tcp4", own.String())

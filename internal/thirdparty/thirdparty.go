@@ -1,5 +1,5 @@
-// Package thirdparty provides programs of other projects to tests. Its one rule: tests spend no
-// minutes on building them unless they are asked to.
+// Package thirdparty provides programs of other projects to tests. Its one rule: tests build these
+// programs, which takes minutes, only on request.
 package thirdparty
 
 import (
@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// Variable is the environment variable that makes tests build what is not in the cache, if it is
+// Variable is the environment variable with which tests build missing programs, if its value is
 // "build".
 const Variable = "WINDTUNNEL_THIRD_PARTY"
 
