@@ -1,6 +1,7 @@
-// Package adapter describes how a controller is started, seen and ended, in a YAML file, so that any
-// ingress controller can be a subject. It reads and checks adapter files, and expands their templates
-// for one subject. Its one rule: it is pure. Drivers do what an expanded adapter says.
+// Package adapter describes how a controller is started, observed and ended, in a YAML file, so
+// that any ingress controller can be a subject. It reads and checks adapter files, and expands
+// their templates for one subject. Its one rule: it is pure; the drivers carry out what an expanded
+// adapter says.
 package adapter
 
 import (
@@ -66,7 +67,7 @@ type Spec struct {
 	GatewayClass *GatewayClass `yaml:"gatewayClass,omitempty"`
 	// CustomResourceDefinitions that are created before everything else.
 	CRDs []CRDs `yaml:"crds,omitempty"`
-	// The beginning of the user agent with which the controller calls the API server, a template: faults of the API server meet no other client. Default: they meet all clients but the harness.
+	// The beginning of the user agent with which the controller calls the API server, a template: faults of the API server affect no other client. Default: they affect all clients except the harness.
 	UserAgent string `yaml:"userAgent,omitempty"`
 	// How the harness tells that the controller is healthy: all of these must hold.
 	Health []Health `yaml:"health" jsonschema:"required"`
@@ -80,7 +81,7 @@ type Spec struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// The folders that the controller uses by a fixed path.
 	Isolation *Isolation `yaml:"isolation,omitempty"`
-	// Measurements that the controller cannot have, or that the harness cannot see. Expectations that depend on one are not applicable, and reports say why. What follows from processes and log need not be named.
+	// Measurements that the controller cannot have, or that the harness cannot see. Expectations that depend on one are not applicable, and reports say why. Measurements whose absence follows from processes and log need not be listed.
 	NotApplicable []NotApplicable `yaml:"notApplicable,omitempty"`
 }
 

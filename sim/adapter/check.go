@@ -26,8 +26,8 @@ type checker struct {
 	broken   map[int]bool // lines that did not decode: further problems there would be guesses
 }
 
-// check checks an adapter. If it is broken, because some of it did not decode, only what decoded is
-// checked by itself.
+// check checks an adapter. If the adapter is broken because parts of it did not decode, check only
+// checks the decoded parts one by one.
 func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *specfile.Problems, broken bool) {
 	c := &checker{Adapter: a, at: at, nodes: manifests, problems: found, broken: map[int]bool{}}
 	for _, problem := range found.Found {

@@ -18,12 +18,12 @@ type Setup struct {
 	Adapter string // its name
 	Spec
 	Objects []*unstructured.Unstructured // in the order of the file
-	// Arguments are the flags of the subject, as they follow the command.
+	// Arguments are the flags of the subject, as written after the command.
 	Arguments []string
 	// Unapplied are the ConfigMap keys of the subject that do not reach the controller, because it has
 	// no ConfigMap.
 	Unapplied []string
-	// HasAccount says that the controller needs its service account, and the files of it.
+	// HasAccount says that the controller needs its service account and the account's files.
 	HasAccount bool
 }
 

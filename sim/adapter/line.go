@@ -14,18 +14,18 @@ const (
 	TellsReload = "reload"
 )
 
-// Line recognises lines of a controller's log that tell of a sync.
+// Line recognises lines of a controller's log that report a sync.
 type Line struct {
-	// A regular expression over the line. Groups named took (a duration such as 20ms or 0.02s), why and error tell more.
+	// A regular expression over the line. The optional groups took (a duration such as 20ms or 0.02s), why and error give details.
 	Match Pattern `yaml:"match,omitempty"`
 	// Instead of match: the value of msg in JSON records that have the fields of a sync in the event log (docs/result.md), and its time.
 	Record string `yaml:"record,omitempty"`
-	// What it tells of: sync (the controller has brought its configuration up to date) or reload (the same, by a reload).
+	// What it reports: sync (the controller has brought its configuration up to date) or reload (the same, by a reload).
 	Tells string `yaml:"tells,omitempty" jsonschema:"default=sync,enum=sync,enum=reload"`
 }
 
-// Read returns the sync that a line of the log tells of, nil if there is none. at is when it ended;
-// the zero time means that the line does not say it.
+// Read returns the sync that a line of the log reports, or nil if it reports none. at is when the
+// sync ended; it is zero if the line does not say.
 func (s *Setup) Read(line []byte) (sync *event.Sync, at time.Time) {
 	for _, rule := range s.Log {
 		if sync, at = rule.read(line); sync != nil {

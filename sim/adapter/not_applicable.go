@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// Measurements are the names of those that an adapter can declare not applicable: they depend on what
-// the harness knows of the controller's processes and its log. What clients see, and how fast changes
-// arrive, applies to every controller.
+// Measurements are the names of the measurements that an adapter can declare not applicable. They
+// depend on what the harness knows about the controller's processes and log. All others, which come
+// from clients and from the arrival of changes, apply to every controller.
 var Measurements = []string{
 	"reloads", "posts", "syncs", "syncs.failed", "syncs.phases", "converge.way.wait", "converge.way.sync", "converge.way.reach",
 	"workers.generations", "workers.alive", "workers.replaced", "workers.draining", "workers.drained", "workers.left", "workers.crashed",
@@ -18,7 +18,7 @@ var Measurements = []string{
 	"heap", "trend.controllerHeap", "dictionaries", "trend.nginxDictionaries",
 }
 
-// NotApplicable names measurements that the controller cannot have, or that nothing can see of it.
+// NotApplicable names measurements that the controller cannot have, or that nothing can observe.
 type NotApplicable struct {
 	// Their names, as in expectations: reloads, posts, syncs, converge.way.sync and others that docs/adapters.md lists. A name covers all below it.
 	Measurements []string `yaml:"measurements" jsonschema:"required"`
@@ -69,7 +69,7 @@ func (s *Setup) Inapplicable() []event.NotApplicable {
 	return all
 }
 
-// tellsTook reports whether lines tell how long the sync took.
+// tellsTook reports whether lines say how long the sync took.
 func (l Line) tellsTook() bool {
 	return l.Match.expression != nil && slices.Contains(l.Match.expression.SubexpNames(), "took")
 }

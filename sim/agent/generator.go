@@ -60,7 +60,7 @@ func (g *generator) begin(o beginOrder) error {
 	return nil
 }
 
-// end stops sending. It returns when each request has its event in the log.
+// end stops sending. It returns when the events of all requests are in the log.
 func (g *generator) end() error {
 	g.mu.Lock()
 	stop, sent := g.stop, g.sent

@@ -82,7 +82,7 @@ func (o *Observation) report(what string, err error) {
 	}
 }
 
-// Converge begins to ask every worker about changes until ctx ends.
+// Converge begins to ask every worker about changes, and continues until ctx ends.
 func (o *Observation) Converge(ctx context.Context) (*Convergence, error) {
 	order := roundOrder{HTTP: o.at.HTTP.String(), TLS: o.at.TLS.String()}
 	if err := o.peer.call(ctx, http.MethodPost, "/observe/round", order, &nothing{}); err != nil {
@@ -93,8 +93,8 @@ func (o *Observation) Converge(ctx context.Context) (*Convergence, error) {
 	return c, nil
 }
 
-// Convergence asks every worker about every change, by an agent. Changes reach it a moment later than
-// they are given to Watch, in their order.
+// Convergence asks every worker about every change, through an agent. The agent gets the changes in
+// the order of Watch, a moment later.
 type Convergence struct {
 	of  *Observation
 	ctx context.Context

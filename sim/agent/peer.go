@@ -32,7 +32,8 @@ type At struct {
 	URL       string       // of its API, such as that of the API server's proxy
 	Client    *http.Client // that may use the proxy
 	Token     string
-	// Gone returns why the pod no longer runs, nil while it does, or as far as is known. It may be nil.
+	// Gone returns why the pod no longer runs. It returns nil while the pod runs, or if the reason
+	// is not known. Gone may be nil.
 	Gone func(context.Context) error
 }
 
@@ -90,7 +91,7 @@ func (p *Peer) do(ctx context.Context, method, path string, in any) (*http.Respo
 	return nil, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(text))
 }
 
-// explain returns the error of a request, and what became of the pod.
+// explain adds what became of the pod to the error of a request.
 func (p *Peer) explain(ctx context.Context, path string, err error) error {
 	err = fmt.Errorf("pod %s, %s: %w", p.at.Pod, strings.TrimPrefix(path, "/"), err)
 	if p.at.Gone == nil {
@@ -174,8 +175,8 @@ func (p *Peer) ours(theirs time.Duration) time.Duration {
 // clockEvery is how often clocks are measured during a round.
 const clockEvery = 5 * time.Second
 
-// followClock measures the clock until ctx ends, so that its drift need not be even. A measurement that
-// fails is left out: the next one may succeed.
+// followClock measures the clock until ctx ends, so that an uneven drift does no harm. It skips
+// measurements that fail, because the next one may succeed.
 func (p *Peer) followClock(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()

@@ -15,14 +15,14 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// segments is how far the log of an agent has been read.
+// segments records how far the log of an agent has been read.
 type segments struct {
 	number int    // of the next segment
 	lines  int    // read so far
 	left   []byte // the beginning of a line that a segment has cut
 }
 
-// fetchTimeout bounds the time in which a segment arrives; fetchTries is how often it is asked for.
+// fetchTimeout limits the time for fetching a segment; fetchTries limits the number of attempts.
 const (
 	fetchTimeout = 2 * time.Minute
 	fetchTries   = 3
@@ -82,9 +82,9 @@ func (p *Peer) translated(text []byte) iter.Seq2[event.Event, error] {
 	}
 }
 
-// Gather writes the events that agents have logged since the last call to the log of the run, in the
-// order of time, and what is known about their clocks. Events that cannot be had are reported as
-// missing, so that the run is void.
+// Gather writes the events that agents have logged since the last call to the log of the run, in
+// the order of time, together with what is known about the agents' clocks. It reports events that
+// it cannot get as missing, which makes the run void.
 func Gather(ctx context.Context, log *event.Log, subject string, role event.ClockRole, peers []*Peer) error {
 	missing := func(what string, why error) {
 		log.Write(event.Event{At: log.Now(), Subject: subject, Missing: &event.Missing{What: what, Why: why.Error()}})

@@ -1,7 +1,7 @@
-// Package agent runs parts of the harness in pods of a cluster: generators of traffic, and observers of
-// a controller's processes. A Server is in the pod, a Peer in the harness. Its one rule: the events of a
-// pod are timed by the pod's own clock, and come into the log of the run on the run's clock, or their
-// lack does.
+// Package agent runs parts of the harness in pods of a cluster: generators of traffic, and
+// observers of a controller's processes. A Server runs in the pod, a Peer in the harness. Its one
+// rule: the pod's own clock times the events of a pod; they enter the log of the run on the run's
+// clock, or the log says that they are missing.
 package agent
 
 import (
@@ -64,7 +64,8 @@ func NewServer(token string, o Observed) (*Server, error) {
 	return s, nil
 }
 
-// AwaitSilence returns nil when no request came for the time of the lease, or the error of ctx.
+// AwaitSilence returns nil when no request has arrived for the time of the lease, or the error of
+// ctx.
 func (s *Server) AwaitSilence(ctx context.Context, lease time.Duration) error {
 	for {
 		s.mu.Lock()
@@ -95,8 +96,8 @@ type now struct {
 	Wall time.Time     `json:"wall"` // for people, and for lines of logs
 }
 
-// Handler answers 200 with JSON to a request that was carried out, 403 without the token, 400 to one
-// that makes no sense and 409 to one that conflicts with the state of the agent.
+// Handler answers 200 with JSON to a request that it has carried out, 403 to one without the token,
+// 400 to an invalid one, and 409 to one that conflicts with the state of the agent.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

@@ -14,8 +14,8 @@ import (
 const linesHeader = "X-Windtunnel-Lines"
 
 // store keeps the text of a log, compressed, until the harness has fetched it. It is divided into
-// segments, numbered from 0: a request for a segment ends it, and shows that those before have arrived.
-// A segment may end in the middle of a line.
+// segments, numbered from 0. A request for a segment ends that segment, and shows that the earlier
+// ones have arrived. A segment may end in the middle of a line.
 type store struct {
 	mu      sync.Mutex
 	current *bytes.Buffer

@@ -29,11 +29,11 @@ func NewTraffic(peers []*Peer, log *event.Log, subject string) *Traffic {
 	return &Traffic{peers: peers, log: log, subject: subject}
 }
 
-// lead is how long before its start a round is announced: all generators must know it by then.
+// lead is how long before its start a round is announced, so that all generators know it in time.
 const lead = time.Second
 
-// Begin has the generators send requests from a time on, which it returns: a moment ahead, the same for
-// all. It measures their clocks before.
+// Begin makes the generators send requests from a common time on, which is a moment ahead, and
+// returns this time. It measures the generators' clocks first.
 func (t *Traffic) Begin(ctx context.Context, orders []traffic.Order) (start time.Duration, err error) {
 	if err := t.each(func(p *Peer) error { return p.MeasureClock(ctx) }); err != nil {
 		return 0, err
@@ -70,8 +70,8 @@ func (t *Traffic) shared(orders []traffic.Order, of *Peer) []traffic.Order {
 	return all
 }
 
-// End stops the requests, and writes their events to the log. What a generator cannot tell is reported
-// as missing.
+// End stops the requests, and writes their events to the log. It reports events that a generator
+// cannot deliver as missing.
 func (t *Traffic) End(ctx context.Context) error {
 	if t.following != nil {
 		t.following()
