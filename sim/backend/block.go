@@ -14,7 +14,7 @@ type Block struct {
 
 const blockBits = 14
 
-// BlockPods is the number of pods for which a block has addresses, each of which is used once.
+// BlockPods is the number of pods that a block has addresses for. Each address is used only once.
 const BlockPods = 1<<(32-blockBits) - 2
 
 // ClaimBlock claims the first of the blocks 127.64.0.0/14, 127.68.0.0/14 … that no other run on

@@ -1,13 +1,12 @@
-// Package backend simulates pods: each listens on its own address, with a life cycle. It
-// stands between the steps of a scenario, which start and end pods, and nginx, which sends
-// them requests. Its one rule: a pod behaves on the wire as its state says, and every
-// answer names the pod that gave it.
+// Package backend simulates pods: each listens on its own address, and has a life cycle. It stands
+// between the steps of a scenario, which start and end pods, and nginx, which sends requests to
+// them. Its one rule: a pod behaves on the wire as its state says, and every answer names the pod
+// that gave it.
 //
 // The pods of a fleet share one socket for each port, if the kernel supports it (package
-// sharedlistener). Otherwise each pod has sockets of its own, and the limit of open files
-// bounds the population: see Need. Only pods that answer HTTP in datagrams always have a
-// socket of their own for them. In both cases the kernel refuses connections to a pod that
-// is starting or gone.
+// sharedlistener). Otherwise each pod has its own sockets, and the limit of open files bounds the
+// population: see Need. Pods that answer HTTP in datagrams always have their own UDP socket. In
+// both cases the kernel refuses connections to a pod that is starting or gone.
 package backend
 
 import (
@@ -18,10 +17,9 @@ import (
 // Fleet is the set of pods of one subject, wherever they run. It is safe for use by
 // many goroutines.
 type Fleet interface {
-	// Start makes a pod in the state Starting: it has an address that no other living
-	// pod of the fleet has, and refuses connections. Both name and service are
-	// namespace/name. Start fails if a pod of that name lives, if there is no room for
-	// the pod, or after Stop.
+	// Start makes a pod in the state Starting: it has an address that no other living pod of the
+	// fleet has, and refuses connections. Both name and service are namespace/name. Start fails if
+	// a living pod has that name, if there is no room for the pod, or after Stop.
 	Start(name, service string) (Pod, error)
 	// Get returns the pod of that name, unless there is none or it is gone.
 	Get(name string) (Pod, bool)

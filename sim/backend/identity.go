@@ -16,8 +16,9 @@ const (
 	BodyHeader    = "X-Windtunnel-Body" // SHA-256 of the request's body, in hexadecimal
 )
 
-// Identity says which pod gave an answer, and to which request. An answer has it in its headers
-// and, as JSON, in its body: if the two differ, the answer was put together from more than one.
+// Identity says which pod gave an answer, and to which request. An answer contains it in its
+// headers and, as JSON, in its body: if the two differ, the answer was assembled from several
+// answers.
 type Identity struct {
 	Pod     string `json:"pod"`
 	Service string `json:"service"`

@@ -38,9 +38,9 @@ func (i *idleConns) addLocked(conn net.Conn) *firstReadConn {
 	return c
 }
 
-// pass calls serve with the connection, before it can be stopped; serve must return quickly. If the
-// connections have been stopped, it resets the connection, as the kernel does with those that nobody
-// has accepted when a listener is closed.
+// pass calls serve with the connection, which cannot be stopped meanwhile; serve must return
+// quickly. If the connections have been stopped, it resets the connection, as the kernel resets
+// unaccepted connections when a listener is closed.
 func (i *idleConns) pass(conn net.Conn, serve func(net.Conn)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -51,7 +51,7 @@ func (i *idleConns) pass(conn net.Conn, serve func(net.Conn)) {
 	serve(i.addLocked(conn))
 }
 
-// stop closes the connections, now, and those that come later.
+// stop closes the present connections, and all that come later.
 func (i *idleConns) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -115,8 +115,8 @@ func (c *firstReadConn) Close() error {
 	return c.Conn.Close()
 }
 
-// closeIfIdle does nothing if a request waits in the kernel to be read: it came in time, and the
-// pod answers it.
+// closeIfIdle does nothing if the kernel has unread data of a request: the request came in time,
+// and the pod answers it.
 func (c *firstReadConn) closeIfIdle() {
 	raw, err := c.Conn.(*net.TCPConn).SyscallConn()
 	if err != nil {

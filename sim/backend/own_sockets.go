@@ -51,8 +51,8 @@ func (o *ownPorts) close() {
 
 func (ownSockets) stop() {}
 
-// family returns the network to listen on: with "tcp", Go would listen on all IPv6 addresses,
-// too, if the address is 0.0.0.0.
+// family returns the network to listen on. With "tcp" and the address 0.0.0.0, Go would also listen
+// on all IPv6 addresses.
 func family(network string, at netip.AddrPort) string {
 	if at.Addr().Is4() {
 		return network + "4"

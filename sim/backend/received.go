@@ -119,8 +119,8 @@ type Recording struct {
 // MaxBody. Numbers begin after first.
 func NewRecording(keep, first int) *Recording { return &Recording{keep: keep, first: first} }
 
-// Received returns the records with a Seq above since that are kept, in the order of arrival. The
-// caller must not change what they point to.
+// Received returns the kept records with a Seq above since, in the order of arrival. The caller
+// must not change what they point to.
 func (l *Recording) Received(since int) []Received {
 	if l == nil {
 		return nil
@@ -134,7 +134,7 @@ func (l *Recording) Received(since int) []Received {
 	return found
 }
 
-// reception is a request that is being recorded. A nil one is of a pod that does not record.
+// reception is a request that is being recorded. It is nil for a pod that does not record.
 type reception struct {
 	recording *Recording
 	record    *Received
@@ -178,7 +178,8 @@ type recordedBody struct {
 func (b recordedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	b.reception.update(func(record *Received) {
-		// A copy of the record keeps its own length, so that it does not see what is appended.
+		// A copy of the record keeps its own length, so that it does not see bytes that are
+		// appended later.
 		record.Body = append(record.Body, into[:min(n, MaxBody-len(record.Body))]...)
 		record.Length += int64(n)
 		if errors.Is(err, io.EOF) {

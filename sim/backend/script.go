@@ -63,8 +63,8 @@ type Rule struct {
 }
 
 // Answer is what a pod answers. Status, Body and Bytes also replace the answer to a gRPC call and
-// to the handshake of a websocket; without them, a pod answers any gRPC method like AskMethod, and
-// echoes the messages of a websocket.
+// to the handshake of a websocket. Without them, a pod answers every gRPC method like AskMethod,
+// and echoes the messages of a websocket.
 type Answer struct {
 	// Status is from 200 to 599; 0 is 200.
 	Status int `json:"status,omitempty"`
@@ -178,7 +178,7 @@ func (c *compiled) answerTo(method, path string) *Answer {
 	return &c.Answer
 }
 
-// own reports whether the answer replaces that of gRPC and of websockets.
+// own reports whether the answer replaces the usual answers of gRPC and websockets.
 func (a *Answer) own() bool { return a.Status != 0 || a.Body != nil || a.Bytes > 0 }
 
 func (s Script) tlsConfig() (*tls.Config, error) {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// role is what a pod has that follows a script or records; other pods have none.
+// role is the additional state of a pod that follows a script or records; other pods have none.
 type role struct {
 	script    *compiled  // nil: answers like a pod without a script
 	recording *Recording // nil: does not record
@@ -50,7 +50,8 @@ func (p *pod) speaks(protocol Protocol) bool {
 // perform records a request and answers it.
 func (p *pod) perform(w http.ResponseWriter, r *http.Request) {
 	if r.Method == "PRI" && r.RequestURI == "*" && r.ProtoMajor == 2 {
-		// The preface of HTTP/2 (RFC 9113, section 3.4), which a pod that speaks HTTP/1 does not know.
+		// This is the preface of HTTP/2 (RFC 9113, section 3.4), which a pod that speaks HTTP/1
+		// does not know.
 		http.Error(w, "this pod does not speak HTTP/2", http.StatusHTTPVersionNotSupported)
 		return
 	}

@@ -37,7 +37,7 @@ type sharedPorts struct {
 	conns idleConns
 }
 
-// open does not serve a pod that answers HTTP over UDP: its server has a socket of its own.
+// open leaves a pod that answers HTTP over UDP to single, because its server needs its own socket.
 func (s *sharedSockets) open(p *pod) (openPorts, error) {
 	if p.speaks(UDP) {
 		return s.single.open(p)
@@ -150,8 +150,8 @@ func (o *sharedPorts) report(err error) {
 	}
 }
 
-// serveHTTP serves a connection with the pod's server, which is made for the first one: few of a hundred
-// thousand pods have any.
+// serveHTTP serves a connection with the pod's server. The first connection creates the server,
+// because only a few of a hundred thousand pods get any.
 func (o *sharedPorts) serveHTTP(conn net.Conn) {
 	o.conns.pass(conn, func(conn net.Conn) {
 		if o.pod.server == nil {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// TakeHeader asks that an answer takes its time: a duration, such as 2s. The answer's header comes
-// at once, and the body is complete when the time is over. A pod answers 400 if it cannot read the
-// value of this header or of those of the other behaviours.
+// TakeHeader asks for an answer that takes the given time, such as 2s. The answer's header comes at
+// once, and the body is complete when the time is over. A pod answers 400 if it cannot parse the
+// value of this header or of the headers of other behaviours.
 const TakeHeader = "X-Windtunnel-Take"
 
-// pieces is the number of pieces in which a body comes that takes its time.
+// pieces is the number of pieces in which a slow body is sent.
 const pieces = 20
 
-// slowBody sends the identity in pieces over the time: white space goes before it, which JSON
-// allows, so that the answer is complete only at the end.
+// slowBody spreads its body over the time. It sends white space, which JSON allows, before the
+// identity, so that the answer is complete only at the end.
 var slowBody = behaviour{header: TakeHeader, parse: duration, answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a requested) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())

@@ -29,12 +29,12 @@ const (
 	ControlPort = 8079
 )
 
-// Rest is how long an address is unused between two simulated pods, unless Options say otherwise:
-// longer than a controller needs to forget the first pod.
+// Rest is how long an address stays unused between two simulated pods, unless Options say
+// otherwise: longer than a controller needs to forget the first pod.
 const Rest = 10 * time.Second
 
-// Lease is how long a simulated pod outlives its fleet if that dies, unless Options say otherwise.
-// A living fleet renews leases four times as often.
+// Lease is how long a simulated pod outlives a fleet that has died, unless Options say otherwise. A
+// living fleet renews leases four times as often.
 const Lease = time.Minute
 
 // Options configure a fleet.
@@ -92,13 +92,13 @@ type member struct {
 	left    time.Time // when it was last busy, or refused because it is another fleet's
 }
 
-// reuseMargin is how much longer than its drain and its rest a process may be in use: because of
-// its last answers, of orders, and of changes that come early in their time slot after others that
-// came late.
+// reuseMargin is how much longer than its drain and rest a process may be in use. It covers the
+// last answers, the time of orders, and changes whose random times in their slots are close
+// together.
 const reuseMargin = 10 * time.Second
 
-// Size returns how many pods a pool needs for that many simulated pods, of which rate are replaced
-// each second, each serving for drain afterwards.
+// Size returns how many real pods a pool needs for the given number of simulated pods. Of these,
+// rate are replaced each second, and each replaced pod serves for drain afterwards.
 func Size(pods int, rate float64, drain, rest time.Duration) int {
 	taken := drain + cmp.Or(rest, Rest) + reuseMargin
 	return pods + int(math.Ceil(rate*taken.Seconds())) + 2
@@ -159,7 +159,7 @@ func (f *Fleet) renewLeases(ctx context.Context) {
 // parallelRenewals is how many leases are renewed at once.
 const parallelRenewals = 8
 
-// Start runs a pod of that name in the real pod that was unused for the longest time.
+// Start runs a pod of that name in the real pod that has been unused for the longest time.
 func (f *Fleet) Start(name, service string) (backend.Pod, error) { return f.start(name, service, nil) }
 
 func (f *Fleet) start(name, service string, script *backend.Script) (backend.Pod, error) {
@@ -247,7 +247,7 @@ func (f *Fleet) claim(name, service string, part scripted) (*member, error) {
 	}
 }
 
-// takeUnused marks the member as busy that was unused for the longest time, if that was long
+// takeUnused marks the member that has been unused for the longest time as busy, if that was long
 // enough.
 func (f *Fleet) takeUnused() *member {
 	f.mu.Lock()

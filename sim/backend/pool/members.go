@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// find lists the pods of the pool. Known ones keep their state, also while they are not ready;
-// those that have ended are forgotten.
+// find lists the pods of the pool. Known members keep their state, even while they are not ready.
+// Members whose pods have ended are forgotten.
 func (f *Fleet) find(ctx context.Context) error {
 	list, err := f.client.CoreV1().Pods(f.options.Namespace).List(ctx, metav1.ListOptions{LabelSelector: PoolLabel + "=" + f.options.Name})
 	if err != nil {

@@ -56,8 +56,8 @@ func (p *pod) Ready() error {
 	return nil
 }
 
-// Terminate lets the process measure the drain, so that it ends in time even if orders are slow;
-// Gone then waits for it.
+// Terminate leaves the timing of the drain to the process, so that the pod ends in time even if
+// orders are slow; Gone then waits for it.
 func (p *pod) Terminate(drain time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// scripted is the part of a claim that makes a pod follow a script, or record; and of the order
-// received.
+// scripted is the part of a claim that makes a pod follow a script or record its requests. The
+// order received uses it as well.
 type scripted struct {
 	Script *backend.Script `json:"script,omitempty"` // nil: none
 	// Record is how many records the process keeps; 0: it does not record.
 	Record int `json:"record,omitempty"`
-	// Above is the number above which those of the records are, so that no other pod of the fleet
-	// has them.
+	// Above is an exclusive lower bound of the numbers of the records, so that no other pod of the
+	// fleet has the same numbers.
 	Above int `json:"above,omitempty"`
-	// Since, for received, is the Seq of the last record that is not wanted.
+	// Since, for received, is the Seq after which records are wanted.
 	Since int `json:"since,omitempty"`
 }
 
@@ -68,7 +68,7 @@ func (s *Server) received(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(b) // it fails only if the client has gone
 }
 
-// records are those of a fleet's pods, as far as they have been fetched.
+// records are the fetched records of a fleet's pods.
 type records struct {
 	fetching sync.Mutex // held, before mu, while records are fetched
 
@@ -81,10 +81,10 @@ type records struct {
 	last   map[int]int        // the number of the newest of each pod, by the pod's place in starts
 }
 
-// stride is how many numbers each pod has for its records.
+// stride is the size of the range of record numbers of each pod.
 const stride = 1_000_000
 
-// part returns what a claim has for a pod with the script.
+// part returns the part of a claim for a pod with the script.
 func (r *records) part(script *backend.Script) scripted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (f *Fleet) collectLocked(pods []*pod) error {
 	return errors.Join(failures...)
 }
 
-// fetch returns the records of a pod that are new, or were not done.
+// fetch returns the records of a pod that are new, or were incomplete when they were last fetched.
 func (f *Fleet) fetch(p *pod) ([]backend.Received, error) {
 	var all []backend.Received
 	for since, done := p.fetched, true; ; {

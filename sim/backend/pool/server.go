@@ -1,7 +1,7 @@
-// Package pool runs simulated pods inside real pods. It stands between the steps of a
-// scenario and a Deployment of `windtunnel backend`, each of whose pods can be any
-// simulated pod for a while, at its own address. Its one rule: an address is unused
-// for a while before it goes from one simulated pod to the next.
+// Package pool runs simulated pods inside real pods. It stands between the steps of a scenario and
+// a Deployment of `windtunnel backend`. Each pod of the Deployment can act as any simulated pod for
+// a while, at its own address. Its one rule: an address stays unused for a while before another
+// simulated pod gets it.
 package pool
 
 import (
