@@ -25,9 +25,9 @@ const (
 	FieldPrefix       = "field/"     // in about: before the name of a field of ingresses
 )
 
-// Ignored, before the name of a ConfigMap key, makes a key that no controller reads. A run reads logs
-// where the key without it says. Case files cannot have it: it shows what happens if a controller
-// ignores the key.
+// Ignored, as a prefix of the name of a ConfigMap key, makes a key that no controller reads. A run
+// still reads logs at the paths that the key without the prefix names. Case files cannot have such
+// keys: they show what happens if a controller ignores the key.
 const Ignored = "windtunnel-ignored."
 
 // Fields are the fields of ingresses that a step can be about.
@@ -48,11 +48,11 @@ type Case struct {
 type Spec struct {
 	// One sentence: what the controller does.
 	Summary string `yaml:"summary" jsonschema:"required"`
-	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. The suffix =default marks one that the case does not set, because it shows the default; =bad one with an invalid value; =edge one with a value at an edge of the valid ones, such as the smallest, or with an unusual spelling; =scope one of which the case shows what else it applies to: other paths, other ingresses of the host, aliases.
+	// The annotations, ConfigMap keys and flags that the case is about: annotation/rewrite-target, config/use-gzip, flag/default-backend-service. A suffix says what the case shows of the setting: =default the behaviour when it is not set; =bad an invalid value; =edge a value at an edge of the valid ones, such as the smallest, or with an unusual spelling; =scope what else it applies to: other paths, other ingresses of the host, aliases.
 	Covers []string `yaml:"covers,omitempty"`
 	// Those annotations in covers that make the controller reject the ingress. Set on a running controller, they change nothing, because the earlier version of the ingress stays.
 	Earlier []string `yaml:"earlier,omitempty"`
-	// The row of docs/compat.md that admits that the bundled controller differs from ingress-nginx here: compat.md#ROW. Expectations hold for ingress-nginx; those in bundled replace them for the bundled controller.
+	// The row of docs/compat.md that documents this difference between the bundled controller and ingress-nginx: compat.md#ROW. Expectations hold for ingress-nginx; those in bundled replace them for the bundled controller.
 	Differs string `yaml:"differs,omitempty"`
 	// What nginx or the machine must have, such as module/http_modsecurity, ipv6. Where it is missing, the case is skipped with this reason.
 	Needs []string `yaml:"needs,omitempty"`
@@ -124,7 +124,7 @@ type Certificate struct {
 	Authority bool `yaml:"authority,omitempty"`
 	// The certificates that the authority has revoked, by their names in certificates: its Secret has ca.crl as well.
 	Revokes []string `yaml:"revokes,omitempty"`
-	// The authority that signs it, by its name in certificates. Default: itself. Clients and pods present the authorities in between as well; the Secret does not have them.
+	// The authority that signs it, by its name in certificates. Default: itself. Clients and pods also present the intermediate authorities; the Secret does not contain them.
 	SignedBy string `yaml:"signed-by,omitempty"`
 	// Names the URL of its authority's certificate (caIssuers), which the run serves on this machine.
 	CAIssuers bool `yaml:"ca-issuers,omitempty"`

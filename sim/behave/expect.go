@@ -2,8 +2,8 @@ package behave
 
 import "time"
 
-// Expect is what must hold of an answer, or of the answers if a request is sent several times.
-// A field that is not given is not checked.
+// Expect is what must hold of an answer or, if a request is sent several times, of the answers.
+// Fields that are not set are not checked.
 type Expect struct {
 	// The status, or a list of which one must be answered.
 	Status Statuses `yaml:"status,omitempty"`
@@ -25,7 +25,7 @@ type Expect struct {
 	MaxStreams int `yaml:"max-streams,omitempty" jsonschema:"minimum=1"`
 	// What the client saw of TLS.
 	TLS *ServerTLS `yaml:"tls,omitempty"`
-	// That there is no answer, and why: the connection is refused, closed or reset, or ended in either of these two ways; the answer takes longer than the timeout; or TLS fails.
+	// That there is no answer, and why: the connection is refused, closed or reset (ended: closed or reset); the answer takes longer than the timeout; or TLS fails.
 	Fails string `yaml:"fails,omitempty" jsonschema:"enum=refused,enum=closed,enum=reset,enum=ended,enum=timeout,enum=tls"`
 	// How long the answer took.
 	Took *Range `yaml:"took,omitempty"`
@@ -45,9 +45,7 @@ type Expect struct {
 	Rejected *Match `yaml:"rejected,omitempty"`
 }
 
-// Match is a condition on a text. In a file, it is the text itself, null for an absent text, or a
-// mapping of conditions that must all hold. A header that is sent several times equals no text;
-// contains and matches must hold of one of its values, lacks of all.
+// Match is a condition on a text. In a file, it is the text itself, null for an absent text, or a mapping of conditions that must all hold. A header that is sent several times never equals a text; contains and matches must hold for one of its values, lacks for all of them.
 type Match struct {
 	Absent bool `yaml:"-"`
 	// The whole text.

@@ -94,7 +94,7 @@ func ConcludeLive(c *Case, changes []LiveChange, failures []Failure, bundled boo
 // severity orders the outcomes of live changes: that of a case is the most severe one.
 func severity(o Outcome) int { return slices.Index([]Outcome{Skipped, Passed, Void, Failed}, o) }
 
-// fixed returns why a live run cannot change a setting that the case covers, or "".
+// fixed returns why a live run cannot change a setting that the case covers, or "" if it can.
 func (c *Case) fixed(setting string) string {
 	if slices.Contains(c.Covers, setting+DefaultSuffix) {
 		return "the case shows a default"
@@ -181,8 +181,8 @@ func (c *Case) Without(covers string) *Case {
 	return &bare
 }
 
-// Watchable returns the steps that a run can repeat until a change is seen: plain requests, of which
-// failing says that they fail before the change. None is, if pods count requests.
+// Watchable returns the steps that a run can repeat until a change is seen: plain requests for
+// which failing says that they fail before the change. It returns none if pods count requests.
 func (c *Case) Watchable(failing []Failure) []Step {
 	for _, pods := range c.Pods {
 		if slices.ContainsFunc(pods.Rules, func(r Rule) bool { return r.First > 0 }) {
@@ -202,7 +202,7 @@ func (c *Case) Watchable(failing []Failure) []Step {
 	return watchable
 }
 
-// SameFailures reports whether two judgements of the same steps find the same expectations wanting.
+// SameFailures reports whether two judgements of the same steps have the same failed expectations.
 func SameFailures(a, b []Failure) bool {
 	return maps.Equal(places(a), places(b))
 }
@@ -232,8 +232,8 @@ func Of(failures []Failure, steps []Step) []Failure {
 	return of
 }
 
-// Unlike returns the failures of a live change after which other expectations fail than wanted: what
-// was done, such as annotation/x is set, and what was seen of it.
+// Unlike returns the failures of a live change after which the wrong expectations fail. They say
+// what was done, such as annotation/x is set, and what was observed.
 func (c *Case) Unlike(done, seen string, got, want []Failure) []Failure {
 	step := done + ", " + seen
 	if len(want) == 0 {

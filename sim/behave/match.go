@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// unmet returns what a condition wants, if the texts do not fulfil it; otherwise "". There are no
-// texts if a header is absent, and several if it is sent several times.
+// unmet describes what a condition requires if the texts do not fulfil it; otherwise it returns "".
+// There are no texts if a header is absent, and several if it is sent several times.
 func (m Match) unmet(texts []string) (want string) {
 	one := func(holds func(text string) bool) bool { return slices.ContainsFunc(texts, holds) }
 	switch {
@@ -58,7 +58,7 @@ func show(texts []string) string {
 	return strings.Join(shown, " and ")
 }
 
-// unmet returns what a count wants, if n does not fulfil it; otherwise "".
+// unmet describes what a count requires if n does not fulfil it; otherwise it returns "".
 func (c Count) unmet(n int) string {
 	if (c.Min == nil || n >= *c.Min) && (c.Max == nil || n <= *c.Max) {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// nulls gives null its meaning, which the decoder drops: a condition on a text becomes Absent.
-// Where null has no meaning, it is a problem, because it would silently check nothing. So is a merge
-// key, whose fields have no place of their own.
+// nulls restores the meaning of null, which the decoder drops: a condition on a text becomes
+// Absent. Where null has no meaning, it is reported as a problem, because otherwise nothing would
+// be checked. So is a merge key, because its fields have no positions of their own.
 type nulls struct{ problems *specfile.Problems }
 
 // walk visits a value together with the node that it was decoded from.

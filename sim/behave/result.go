@@ -108,7 +108,7 @@ func JudgeAll(c *Case, records []Record, bundled bool) Judgement {
 	return all
 }
 
-// noLonger returns the failure of a case that admits a difference that there is not.
+// noLonger returns the failure of a case that declares a difference which does not exist.
 func noLonger(c *Case) Failure {
 	failure := Failure{File: c.File, Step: "differs", Field: "the bundled controller", Got: "like ingress-nginx", Want: "a difference; remove differs: and bundled:"}
 	for _, step := range c.Steps {

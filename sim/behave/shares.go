@@ -13,8 +13,8 @@ const chance = 1e-6
 // mostTimes limits how often a request is sent.
 const mostTimes = 100_000
 
-// leastTimes is how often a request must be sent at least to check a share of 0 or 1: of so many
-// requests, chance sends none to a service with half of the traffic in one of a million runs.
+// leastTimes is the minimum number of requests for checking a share of 0 or 1: with so many
+// requests, a service with half of the traffic gets none by chance in one of a million runs.
 const leastTimes = 20
 
 // unlikely reports whether chance explains a count among n answers, for one of several services, in
@@ -56,8 +56,8 @@ func Unlikely(shares map[string]float64, counts map[string]int) bool {
 	return false
 }
 
-// enough returns how often a request must be sent so that a service that gets half of its share
-// fails the test. It returns mostTimes+1 if even the largest number is too small.
+// enough returns how often a request must be sent so that the test fails for a service that gets
+// half of its share. It returns mostTimes+1 if even the largest number is too small.
 func enough(shares map[string]float64) int {
 	needed := leastTimes
 	for _, share := range shares {

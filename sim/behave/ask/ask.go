@@ -35,14 +35,14 @@ type Target struct {
 	Jars *Jars
 }
 
-// Send sends a request as often as it says, and returns one exchange for each time. Their Took
-// lasts from the first byte of the request until the last byte of the answer; it does not include
-// opening the connection, the PROXY header and the TLS handshake. It is zero if no connection could
-// be opened. An exchange that failed has whatever came of the answer.
+// Send sends a request as often as its field says, and returns one exchange for each time. Took is
+// the time from the first byte of the request to the last byte of the answer. It does not include
+// opening the connection, the PROXY header and the TLS handshake, and is zero if no connection
+// could be opened. An exchange that failed contains the part of the answer that arrived.
 //
 // An error means that the request cannot be judged: the case is wrong (a URL with a raw space, an
-// unknown certificate), ctx ended, the machine cannot send it, or the body of an answer exceeds
-// 16 MiB. All that a server can cause otherwise is a failure of the exchange.
+// unknown certificate), ctx ended, the machine cannot send the request, or the body of an answer
+// exceeds 16 MiB. Everything else that a server can cause is a failure of the exchange.
 func Send(ctx context.Context, to Target, r behave.Request) ([]behave.Exchange, error) {
 	c, err := newCall(to, r)
 	if err != nil {
@@ -61,7 +61,7 @@ func Send(ctx context.Context, to Target, r behave.Request) ([]behave.Exchange, 
 }
 
 // inTurn sends the request once for each element of all: over one connection if the case says so,
-// otherwise over a new one each.
+// otherwise over a new connection each time.
 func (c *call) inTurn(ctx context.Context, all []behave.Exchange) error {
 	on := &connection{}
 	defer func() { on.close() }()
@@ -98,8 +98,8 @@ func (c *call) together(ctx context.Context, all []behave.Exchange) error {
 	return nil
 }
 
-// exchange sends the request once, over a connection that it opens if that is new. It counts the
-// connection as opened, if opened is not nil, and waits for the others.
+// exchange sends the request once. It opens the connection if it is not open yet. If opened is not
+// nil, it then reports the connection as opened, and waits until all others are open.
 func (c *call) exchange(ctx context.Context, on *connection, e *behave.Exchange, opened *sync.WaitGroup) error {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

@@ -66,8 +66,8 @@ func (c *call) open(ctx context.Context, on *connection) error {
 	return nil
 }
 
-// maxDatagram is the size of the largest UDP datagram, in bytes. A reader with a smaller buffer
-// would lose the rest of one.
+// maxDatagram is the size of the largest UDP datagram, in bytes. With a smaller buffer, a read
+// would cut datagrams off.
 const maxDatagram = 1 << 16
 
 func (c *call) dial(ctx context.Context) (net.Conn, error) {

@@ -35,8 +35,8 @@ func (e closedError) Error() string { return string(e) }
 // malformed marks bytes that are no answer.
 func malformed(err error) error { return fmt.Errorf("malformed answer: %w", err) }
 
-// classify returns the failure that an error is, with the error. The failure is empty if the error
-// is none of the server.
+// classify returns the failure that an error stands for, and the error. The failure is empty if the
+// server did not cause the error.
 func classify(err error) (string, error) {
 	var stream http2.StreamError
 	switch {
@@ -58,8 +58,8 @@ func classify(err error) (string, error) {
 	return closed, err
 }
 
-// isFromPeer reports whether the server reset a stream; otherwise the client did, because of what
-// the server sent.
+// isFromPeer reports whether the server reset a stream. Otherwise the client reset it, because of
+// what the server had sent.
 func isFromPeer(e http2.StreamError) bool {
 	return e.Cause != nil && e.Cause.Error() == "received from peer"
 }

@@ -70,7 +70,8 @@ func (s *sending) proceed() {
 	}
 }
 
-// abandon says that the answer is there: a body that still waits for 100 Continue is not sent.
+// abandon reports that the answer has arrived: a body that still waits for 100 Continue is not
+// sent.
 func (s *sending) abandon() { close(s.answered) }
 
 // write sends a request in another goroutine, so that an answer is read while the body is sent.
@@ -140,8 +141,8 @@ func (c *call) writeBody(s *sending, w *bufio.Writer, to io.Writer) error {
 	return err
 }
 
-// pause sends what was written so far and waits, until an answer or the end of the connection comes
-// at the latest.
+// pause sends what was written so far and waits. The wait ends early if an answer arrives or the
+// connection ends.
 func (s *sending) pause(w *bufio.Writer, d time.Duration) error {
 	if d == 0 {
 		return nil
@@ -274,7 +275,7 @@ func parseFields(lines []byte) (http.Header, error) {
 	return http.Header(header), err
 }
 
-// truncated says of the end of a stream that it came too early.
+// truncated turns the end of a stream into an error that says that the stream ended too early.
 func truncated(err error) error {
 	if isEnd(err) {
 		return io.ErrUnexpectedEOF

@@ -37,9 +37,10 @@ type http2Conn struct {
 	socket *watched
 }
 
-// watched is a connection that knows why it failed. golang.org/x/net/http2 reports the first error
-// that it meets, or a general one, although the reason can be read: a reset, or the alert by which
-// a server refuses the client's certificate in TLS 1.3, after the client's side of the handshake.
+// watched is a connection that remembers why it failed. golang.org/x/net/http2 reports the first
+// error that it meets, or a general one, even if the connection shows a more specific reason: a
+// reset, or the alert with which a server refuses the client's certificate in TLS 1.3 after the
+// client has completed its handshake.
 type watched struct {
 	net.Conn
 	mu     sync.Mutex
@@ -65,8 +66,8 @@ func (w *watched) Write(b []byte) (int, error) {
 	return n, cmp.Or(unread, err)
 }
 
-// reason returns why a request failed: its error, unless the connection failed by something that
-// tells more.
+// reason returns why a request failed: the error of the request, unless that of the connection is
+// more specific.
 func (w *watched) reason(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,8 +82,8 @@ func (w *watched) reason(err error) error {
 	return err
 }
 
-// checkFields2 says what this client cannot send with HTTP/2: what RFC 9113, section 8.2, forbids,
-// and what golang.org/x/net/http2 computes itself.
+// checkFields2 returns an error for fields that this client cannot send with HTTP/2: those that RFC
+// 9113, section 8.2, forbids, and those that golang.org/x/net/http2 computes itself.
 func (c *call) checkFields2(given map[string]behave.Values) error {
 	for name, values := range given {
 		switch strings.ToLower(name) {

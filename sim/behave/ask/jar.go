@@ -50,7 +50,7 @@ func (c *call) setJar(to Target, r behave.Request) (err error) {
 	return err
 }
 
-// cookieURL is the URL by which cookies are chosen. Its path is not decoded (RFC 6265, section
+// cookieURL is the URL that selects the cookies to send. Its path is not decoded (RFC 6265, section
 // 5.1.4: the path of the request's URI).
 func (c *call) cookieURL() *url.URL {
 	path, _, _ := strings.Cut(c.target, "?")

@@ -15,9 +15,9 @@ var versions = map[string]uint16{
 	"1.0": tls.VersionTLS10, "1.1": tls.VersionTLS11, "1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13,
 }
 
-// setTLS computes how the client connects through TLS. The server's certificate is not verified:
-// what it serves is recorded. Unless the target has Sessions, they are kept between the connections of
-// one call, not longer, because a resumed session shows the certificate of when it began.
+// setTLS computes the TLS configuration of the client. The server's certificate is not verified,
+// only recorded. Unless the target has Sessions, sessions are kept only between the connections of
+// one call, because a resumed session shows the certificate of the time when it began.
 func (c *call) setTLS(to Target, r behave.Request) error {
 	want := r.TLS
 	if c.scheme != "https" {

@@ -74,7 +74,7 @@ type handshake struct {
 	err  error
 }
 
-// RoundTrip sends the call's fields; of those of r only the key.
+// RoundTrip sends the fields of the call. From r it takes only the key.
 func (h *handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 	fields := slices.Clone(h.call.withCookies())
 	for i, f := range fields {

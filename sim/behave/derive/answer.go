@@ -12,7 +12,8 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// Placeholder returns the case with expectations that a run needs to read it, which say nothing.
+// Placeholder returns the case with expectations that expect nothing, because a run needs some to
+// read the case.
 func (c *Case) Placeholder() *behave.Case {
 	with := c.Case
 	with.Steps = slices.Clone(c.Steps)
@@ -24,7 +25,7 @@ func (c *Case) Placeholder() *behave.Case {
 	return &with
 }
 
-// Complete returns the case with what a controller answered as its expectations. records has one
+// Complete returns the case with the answers of a controller as its expectations. records has one
 // record for each step.
 func (c *Case) Complete(records []behave.Record) *behave.Case {
 	with := c.Case
@@ -87,7 +88,7 @@ func (r recorder) expect(exchanges []behave.Exchange) behave.Expect {
 	return expect
 }
 
-// longestBody is the longest body that is recorded: one that a snippet returns.
+// longestBody is the maximum length of a body that is recorded, such as one that a snippet returns.
 const longestBody = 200
 
 // several records what several answers have in common.
@@ -156,7 +157,7 @@ func answeredBy(e behave.Exchange) *behave.Reception {
 	return nil
 }
 
-// Headers that say nothing, or differ from run to run.
+// Headers that carry no information, or differ from run to run.
 var (
 	answerVolatile = []string{
 		"Age", "Alt-Svc", "Connection", "Content-Length", "Date", "Etag", "Keep-Alive", "Last-Modified", "Location", "Server", "Set-Cookie",
@@ -171,7 +172,7 @@ var (
 // ours is the beginning of the headers of pods.
 const ours = "X-Windtunnel-"
 
-// headers records headers: those that the step looks at, and all others if it looks at all.
+// headers records the headers that the step looks at, and all others if it looks at all.
 func (r recorder) headers(header http.Header, looked, except, volatile []string) map[string]behave.Match {
 	found := map[string]behave.Match{}
 	if r.look.all {
@@ -200,7 +201,8 @@ var (
 	pemText   = regexp.MustCompile(`-----BEGIN`)
 )
 
-// match records the values of a header. One that differs from run to run only has to be there.
+// match records the values of a header. If they differ from run to run, the header only has to be
+// present.
 func (r recorder) match(name string, values []string) behave.Match {
 	present := behave.Match{Matches: "."}
 	switch {
@@ -223,7 +225,7 @@ func (r recorder) match(name string, values []string) behave.Match {
 	return behave.Match{Equals: &values[0]}
 }
 
-// given reports whether the request itself says a value, so that it is the same in every run.
+// given reports whether the request itself determines a value, so that it is the same in every run.
 func (r recorder) given(value string) bool {
 	if r.step.Proxy != nil && strings.HasPrefix(r.step.Proxy.Source, value+":") {
 		return true
@@ -247,7 +249,7 @@ func (r recorder) location(value string) behave.Match {
 	return behave.Match{Equals: &value}
 }
 
-// written reports whether an annotation has the host and port of a URL.
+// written reports whether an annotation contains the host and port of a URL.
 func (r recorder) written(url string) bool {
 	parts := strings.SplitN(url, "/", 4)
 	for _, m := range r.c.Manifests {
@@ -300,7 +302,7 @@ func sameSite(mode http.SameSite) *behave.Match {
 	return attribute(map[http.SameSite]string{http.SameSiteLaxMode: "Lax", http.SameSiteStrictMode: "Strict", http.SameSiteNoneMode: "None"}[mode])
 }
 
-// session records the certificate, if it is one of the case or the controller's own.
+// session records the certificate, if it belongs to the case or is the controller's own.
 func (r recorder) session(s behave.Session) *behave.ServerTLS {
 	var seen behave.ServerTLS
 	if _, known := r.c.Certificates[s.Certificate]; known || s.Certificate == behave.Default {

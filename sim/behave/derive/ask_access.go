@@ -84,7 +84,8 @@ func (s *service) rule(r behave.Rule) bool {
 // clientCertificateHeaders tell pods about the certificate of a client.
 var clientCertificateHeaders = []string{"Ssl-Client-Verify", "Ssl-Client-Subject-Dn", "Ssl-Client-Issuer-Dn", "Ssl-Client-Cert"}
 
-// clientOf returns the certificate with which clients may ask for a site, or "".
+// clientOf returns the name of a certificate that clients may use for a site, or "" if there is
+// none.
 func (b *builder) clientOf(s *site) string {
 	for _, i := range b.ingresses {
 		at, ok := i.reference("auth-tls-secret")
@@ -109,10 +110,10 @@ func (b *builder) clientOf(s *site) string {
 	return ""
 }
 
-// stranger is the certificate of a client that no authority signed.
+// stranger is the name of a client certificate that no authority has signed.
 const stranger = "windtunnel-stranger"
 
-// askClientCertificate asks without a certificate, with one of nobody, and with a good one.
+// askClientCertificate asks without a certificate, with a self-signed one, and with a valid one.
 func askClientCertificate(a *asker) {
 	name := a.clientOf(a.site)
 	if name == "" {
@@ -158,7 +159,7 @@ func addresses(lists ...string) (inside, outside string, ok bool) {
 	return address.String(), outside, true
 }
 
-// askAddresses asks as a client inside the first network of a list, and as one outside of all.
+// askAddresses asks as a client inside the first network of a list, and as one outside all of them.
 func askAddresses(a *asker) {
 	for _, name := range []string{"allowlist-source-range", "whitelist-source-range", "denylist-source-range"} {
 		if !a.i.has(name) {
@@ -192,7 +193,7 @@ func askAddresses(a *asker) {
 // mostLimited limits how many requests ask for a limit.
 const mostLimited = 300
 
-// askRate asks one request more than a client may send at once, and a few.
+// askRate sends about twice as many requests at once as a client may send.
 func askRate(a *asker) {
 	rate, _ := strconv.Atoi(cmp.Or(a.i.value("limit-rps"), a.i.value("limit-rpm")))
 	multiplier, err := strconv.Atoi(a.i.value("limit-burst-multiplier"))
@@ -216,7 +217,7 @@ func askRate(a *asker) {
 // slowMethod is the method of requests that pods answer late.
 const slowMethod = "PATCH"
 
-// askConnections asks more requests at the same time than a client may.
+// askConnections sends more simultaneous requests than a client may.
 func askConnections(a *asker) {
 	limit, _ := strconv.Atoi(a.i.value("limit-connections"))
 	if limit < 1 || limit > 50 || a.path.grpc() {
@@ -235,7 +236,7 @@ func askConnections(a *asker) {
 // sizes are the units of nginx.
 var sizes = map[byte]int64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
 
-// size returns the bytes of a size as nginx writes it.
+// size converts a size in nginx's notation to bytes.
 func size(text string) (bytes int64, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" {

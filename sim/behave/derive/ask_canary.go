@@ -60,12 +60,13 @@ func (a *asker) byHeader(header string) {
 	}
 }
 
-// decides reports whether a value of the header says where a request goes.
+// decides reports whether a value of the header determines where a request goes.
 func (a *asker) decides(value string) bool {
 	return !a.i.has("canary-by-header-value", "canary-by-header-pattern") && value != word
 }
 
-// toss says whether chance decides about a request, if the canary has a weight.
+// toss marks a question whose answer comes from a random service: chance decides about the request,
+// and the canary has a weight.
 func (a *asker) toss(q *question, chance bool) {
 	weight, total := a.weight()
 	q.look.anyService = chance && weight > 0 && weight < total
@@ -79,7 +80,7 @@ func (a *asker) weight() (weight, total int) {
 	return weight, total
 }
 
-// share asks so often that the share of the canary shows.
+// share sends a request often enough to measure the share of the canary.
 func (a *asker) share(header string) {
 	if !a.i.has("canary-weight") {
 		return

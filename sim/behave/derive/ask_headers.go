@@ -24,8 +24,8 @@ var corsHeaders = []string{
 // otherOrigin is an origin that no list allows.
 const otherOrigin = "https://windtunnel.invalid"
 
-// askCORS asks as a browser: for leave, and then for the page, from an origin that is allowed and
-// from another one.
+// askCORS asks as a browser does: first with a preflight request and then for the page, from an
+// allowed origin and from another one.
 func askCORS(a *asker) {
 	origins := []string{otherOrigin}
 	for _, origin := range list(a.i.value("cors-allow-origin")) {
@@ -74,7 +74,8 @@ func askEverything(a *asker) {
 	a.notes.add(a.about[0], "only asked what one request is answered: "+strings.TrimPrefix(aboutSnippets, "not asked: "), a.i.object())
 }
 
-// askPodCookie lets the pods set a cookie with the domain and the path that are replaced.
+// askPodCookie makes the pods set a cookie with the domain and the path that the annotations
+// replace.
 func askPodCookie(a *asker) {
 	cookie := "windtunnel=1"
 	if from, _, two := strings.Cut(a.i.value("proxy-cookie-domain"), " "); two {
@@ -101,7 +102,7 @@ func askPodCookie(a *asker) {
 	q.look.cookies = true
 }
 
-// askPodRedirect lets the pods redirect to the URL that is replaced.
+// askPodRedirect makes the pods redirect to the URL that the annotation replaces.
 func askPodRedirect(a *asker) {
 	from := a.i.value("proxy-redirect-from")
 	if parsed, err := url.Parse(from); err != nil || from == "off" || from == "default" || from == "" || parsed.String() != from || strings.HasPrefix(from, "~") {

@@ -15,7 +15,7 @@ const slowness = 500 * time.Millisecond
 // errorMethods are the methods of requests that pods answer with an error.
 var errorMethods = []string{"DELETE", "PUT"}
 
-// askErrors lets the pods answer with statuses in the list.
+// askErrors makes the pods answer with statuses in the list.
 func askErrors(a *asker) {
 	if a.path.grpc() {
 		return

@@ -11,7 +11,8 @@ import (
 // askSample asks for the sample.
 func askSample(a *asker) { a.get(a.target() + "?windtunnel=1") }
 
-// byPaths asks nothing more: the questions about paths show what the annotation does.
+// byPaths adds no questions, because the questions about paths already show the annotation's
+// effect.
 func byPaths(*asker) {}
 
 // askHTTPS asks over http, also as a client of a proxy that has terminated TLS, with and without a

@@ -187,10 +187,10 @@ func (b *builder) findSites() {
 	}
 }
 
-// ordered reports whether two creation times say which of two objects is older.
+// ordered reports whether two creation times determine which of two objects is older.
 func ordered(a, b metav1.Time) bool { return !a.IsZero() && !b.IsZero() && !a.Equal(&b) }
 
-// secures reports whether the ingress has a section of TLS for a host.
+// secures reports whether the ingress has a tls section for a host.
 func (i *ingress) secures(host string) bool {
 	return slices.ContainsFunc(i.spec.TLS, func(tls networkingv1.IngressTLS) bool {
 		return len(tls.Hosts) == 0 && host != "" || slices.ContainsFunc(tls.Hosts, func(h string) bool { return covers(strings.ToLower(h), host) })
@@ -228,8 +228,8 @@ func (b *builder) claimed(host string) bool {
 	return slices.ContainsFunc(b.cluster.ingresses, func(i *ingress) bool { return slices.Contains(i.claims(), host) })
 }
 
-// sample returns where the annotations of an ingress are asked: its first path that a request can be
-// made for. A canary has that of its main ingress.
+// sample returns where the annotations of an ingress are asked about: at its first path for which a
+// request can be made. For a canary, it is a path of the main ingress.
 func (b *builder) sample(i *ingress) (*site, *path) {
 	for _, s := range b.sites {
 		for _, p := range s.paths {

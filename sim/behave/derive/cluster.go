@@ -211,7 +211,7 @@ func (c *cluster) components() [][]*ingress {
 	return groups
 }
 
-// claims returns the hosts for which an ingress has a say.
+// claims returns the hosts that an ingress affects.
 func (i *ingress) claims() []string {
 	var hosts []string
 	add := func(host string) {

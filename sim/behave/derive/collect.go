@@ -26,7 +26,7 @@ func (b *builder) service(namespace, name string) *service {
 	return s
 }
 
-// port makes sure that a service which the manifests lack has a port.
+// port ensures that a service that is missing from the manifests has a port.
 func (s *service) port(wanted networkingv1.ServiceBackendPort) {
 	if slices.ContainsFunc(s.ports, func(p corev1.ServicePort) bool {
 		return wanted.Name != "" && p.Name == wanted.Name || wanted.Name == "" && p.Port == wanted.Number
@@ -87,7 +87,7 @@ func (b *builder) collect(i *ingress) {
 // severalPods is the number of pods among which a client must find its own.
 const severalPods = 3
 
-// speak gives the pods of a service the number and the protocol that the ingress needs.
+// speak sets the number and the protocol of a service's pods as the ingress needs them.
 func (b *builder) speak(i *ingress, to *networkingv1.IngressServiceBackend) {
 	if to == nil {
 		return
@@ -113,7 +113,8 @@ func (b *builder) speak(i *ingress, to *networkingv1.IngressServiceBackend) {
 	}
 }
 
-// speakToCanaries gives the pods of canaries the protocol of the main ingress, which decides for both.
+// speakToCanaries sets the protocol of the canaries' pods to that of the main ingress, which
+// applies to both.
 func (b *builder) speakToCanaries() {
 	for _, s := range b.sites {
 		for _, p := range s.paths {

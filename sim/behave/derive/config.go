@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/internal/regexample"
 )
 
-// ofMachine are the keys of the ConfigMap that cases do not have, because they are about the machine
-// or about what a simulated cluster lacks.
+// ofMachine maps the keys of the ConfigMap that cases omit to the reasons: they concern the
+// machine, or something that a simulated cluster lacks.
 var ofMachine = map[string]string{
 	"bind-address":                 "the driver sets it",
 	"worker-processes":             "a run needs one worker",
@@ -35,7 +35,7 @@ var ofMachine = map[string]string{
 	"brotli-types":                 "it needs a module of nginx",
 }
 
-// everywhere are the keys that show in every answer, so that they need no question of their own.
+// everywhere are the keys whose effect shows in every answer, so that they need no questions.
 var everywhere = []string{
 	"add-headers", "allow-snippet-annotations", "annotations-risk-level", "compute-full-forwarded-for", "enable-real-ip", "force-ssl-redirect", "forwarded-for-header",
 	"generate-request-id", "hide-headers", "hsts", "hsts-include-subdomains", "hsts-max-age", "hsts-preload", "http-redirect-code", "proxy-http-version",
@@ -68,10 +68,10 @@ func usable(data map[string]string, o Options, notes *notes) map[string]string {
 // objectsInConfig are the keys that name ConfigMaps, as namespace/name.
 var objectsInConfig = []string{"add-headers", "proxy-set-headers"}
 
-// globalAuthService is the service in place of one outside the cluster.
+// globalAuthService is the name of the service that replaces one outside the cluster.
 const globalAuthService = "windtunnel-global-auth"
 
-// localConfig gives the keys that name objects the names of the case.
+// localConfig replaces the names of objects in the ConfigMap by their names in the case.
 func (b *builder) localConfig() {
 	for _, name := range objectsInConfig {
 		namespace, object, ok := strings.Cut(b.config[name], "/")
@@ -87,7 +87,7 @@ func (b *builder) localConfig() {
 	}
 }
 
-// configTopics are the keys of the ConfigMap that are asked, with what is asked.
+// configTopics maps the keys of the ConfigMap that are asked about to the functions that ask.
 var configTopics = map[string]func(*asker){
 	"block-referers":                askBlocked("Referer"),
 	"block-user-agents":             askBlocked("User-Agent"),

@@ -1,6 +1,6 @@
-// Package derive turns manifests of ingresses into behaviour cases: it asks what their hosts, paths
-// and annotations promise, and completes the cases with what a controller answered. Its one rule: it
-// is pure. It sends no request, and the same manifests give the same cases.
+// Package derive turns manifests of ingresses into behaviour cases: it derives questions from their
+// hosts, paths and annotations, and completes the cases with the answers of a controller. Its one
+// rule: it is pure. It sends no request, and the same manifests give the same cases.
 package derive
 
 import (
@@ -27,8 +27,8 @@ type Options struct {
 // Derived is what manifests give.
 type Derived struct {
 	Cases []*Case
-	// Omissions say what is not asked, or not as it is, and why. They are sorted, and each is there
-	// once.
+	// Omissions say which parts of the manifests the cases do not ask about, or only in another
+	// form, and why. They are sorted and have no duplicates.
 	Omissions []Omission
 }
 
@@ -41,7 +41,7 @@ type Omission struct {
 	Objects []string `json:"objects,omitempty"`
 }
 
-// Case is a case whose steps expect nothing yet, and what is worth recording of each.
+// Case is a case whose steps have no expectations yet, and what to record of each answer.
 type Case struct {
 	behave.Case
 	Ingresses []Ingress // that the case is about

@@ -22,8 +22,8 @@ import (
 // servedClass is the class of the ingresses of cases.
 const servedClass = "nginx"
 
-// The name and the password in all Secrets with passwords: those of the manifests are not needed,
-// and a file of a case is no place for them.
+// The name and the password in all Secrets with passwords. Those of the manifests are not needed,
+// and must not be in the file of a case.
 const (
 	user     = "windtunnel"
 	password = "windtunnel"
@@ -245,9 +245,9 @@ var (
 	inCluster = regexp.MustCompile(`^([a-z0-9-]+)(?:\.([a-z0-9-]+)(\.svc(?:\.cluster\.local)?)?)?(?::\d+)?$`)
 )
 
-// called returns the service that a URL in an annotation calls, and the rest of the URL. A host that
-// is no service of the manifests is replaced by one that is made up. ok is false if the URL is not
-// one, or has a variable as its host.
+// called returns the service that a URL in an annotation calls, and the rest of the URL. A host
+// that is not a service of the manifests is replaced by an invented service. ok is false if the
+// text is not a URL, or its host contains a variable.
 func (b *builder) called(namespace, text, madeUp string) (to *service, rest string, ok bool) {
 	parts := fullURL.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {

@@ -76,7 +76,7 @@ func (s *site) has(annotation string) bool {
 	return slices.ContainsFunc(s.paths, func(p *path) bool { return p.ingress.has(annotation) })
 }
 
-// shaping returns the annotations that decide what a request for the path leads to.
+// shaping returns the annotations that determine the answer to a request for the path.
 func (p *path) shaping(text string) []string {
 	names := []string{"permanent-redirect", "rewrite-target", "temporal-redirect", "use-regex"}
 	if text == "/" {
@@ -91,7 +91,7 @@ func (p *path) shaping(text string) []string {
 	return about
 }
 
-// mayAsk is the path of the sample, or / if there is none.
+// mayAsk is the path of the sample, or / if there is no sample.
 func (a *asker) mayAsk() string {
 	if text, ok := a.path.asked(); ok {
 		return text

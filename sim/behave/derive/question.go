@@ -31,11 +31,11 @@ const (
 	last               // because it changes what the others are answered
 )
 
-// look is what is worth recording of an answer. The status, a redirect, the service, the path and
-// the method at the pod, and the certificate always are.
+// look says what to record of an answer. The status, a redirect, the service, the path and method
+// at the pod, and the certificate are always recorded.
 type look struct {
-	// all records each header of the answer and of the request at the pod that every run has alike,
-	// except those that other questions are about.
+	// all records all headers of the answer, and of the request at the pod, that are the same in
+	// every run, except those that other questions are about.
 	all                     bool
 	exceptAnswer, exceptPod []string
 	answer                  []string // headers of the answer, also if they are absent
@@ -66,8 +66,8 @@ type asker struct {
 	near    bool // the requests are for paths close to the path, which another one may match
 }
 
-// ask adds a question: a request of a client that may do everything that the ingress lets clients
-// do. target is the path with its query, as sent.
+// ask adds a question: a request of a client that fulfils all access requirements of the ingress.
+// target is the path with its query, as sent.
 func (a *asker) ask(method, scheme, host, target string) *question {
 	q := &question{when: normal, ofPath: a.ofPaths}
 	q.step.Request.Request = fmt.Sprintf("%s %s://%s%s", method, scheme, host, target)
@@ -102,8 +102,8 @@ func (a *asker) get(target string) *question {
 	return q
 }
 
-// target is the path of the sample: one for which the pods answer, if there is one. With app-root,
-// nginx redirects / for the whole host, so that no other annotation would show there.
+// target is the path of the sample, if possible one that the pods answer. With app-root, nginx
+// redirects / for the whole host, so / would not show the effect of any other annotation.
 func (a *asker) target() string {
 	text, _ := a.path.asked()
 	if text == "/" && !a.path.regex && a.path.kind != networkingv1.PathTypeExact && a.site.hasAppRoot() {
@@ -123,8 +123,8 @@ func (s *site) scheme() string {
 	return "http"
 }
 
-// permit adds to a request what lets it pass: the password, the certificate and the address of a
-// client.
+// permit adds to a request what it needs to be allowed: the password, the certificate and the
+// address of a client.
 func (a *asker) permit(q *question, scheme string) {
 	of := a.i
 	if a.path != nil {
@@ -164,7 +164,7 @@ func (b *builder) forwardedFor() string {
 	return cmp.Or(b.config["forwarded-for-header"], "X-Forwarded-For")
 }
 
-// avoid keeps a request away from a canary, if its annotations let a request do that.
+// avoid keeps a request away from a canary, if the canary's annotations make that possible.
 func (a *asker) avoid(q *question, canary *ingress) {
 	header, cookie := canary.value("canary-by-header"), canary.value("canary-by-cookie")
 	switch {
@@ -177,8 +177,8 @@ func (a *asker) avoid(q *question, canary *ingress) {
 	}
 }
 
-// awaitMirrors records what mirrors receive, for all questions of a site that has some: a copy that
-// arrives late must not be taken for one of the next request.
+// awaitMirrors records what mirrors receive, for all questions about a site that has mirrors:
+// otherwise a late copy would be attributed to the next request.
 func (a *asker) awaitMirrors(q *question) {
 	for _, p := range a.site.paths {
 		if !p.has("mirror-target") {
@@ -220,8 +220,8 @@ func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
-// ordered returns the questions in the order in which they are asked. Of questions about paths that
-// ask the same, one is left; it is about everything that they are about.
+// ordered returns the questions in the order in which they are asked. It merges questions about
+// paths that send the same request.
 func (b *builder) ordered() []*question {
 	var all []*question
 	byRequest := map[string]*question{}
@@ -256,8 +256,8 @@ func (b *builder) ordered() []*question {
 	return all
 }
 
-// unsendable returns what of a request a client cannot send, or "". Values of annotations and hosts
-// can be anything.
+// unsendable returns the part of a request that a client cannot send, or "" if there is none.
+// Values of annotations and hosts can be arbitrary texts.
 func (q *question) unsendable() string {
 	if q.step.Request.Request != "" && q.step.Target().Host == "" {
 		return strconv.Quote(q.step.Request.Request)
@@ -275,5 +275,5 @@ func (q *question) unsendable() string {
 	return ""
 }
 
-// ofRequests are the headers that follow from the URL and the body.
+// ofRequests are the headers that the URL and the body determine.
 var ofRequests = []string{"content-length", "host", "transfer-encoding"}

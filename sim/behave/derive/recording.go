@@ -13,9 +13,8 @@ type Recording struct {
 	records map[string][]behave.Record // by the name of the case
 }
 
-// NewRecording returns a recording that has no answers yet. folder is the name of the folder that the
-// cases are for, which is part of their names. That derived cases are valid is our part: an error is a
-// bug.
+// NewRecording returns a recording without answers. folder is the name of the folder of the cases,
+// which is part of their names. An error is a bug, because derived cases must be valid.
 func NewRecording(cases []*Case, folder string, known behave.Known) (*Recording, error) {
 	r := &Recording{cases: cases, records: map[string][]behave.Record{}}
 	for _, c := range cases {
@@ -37,8 +36,8 @@ func parsed(c *behave.Case, file string, known behave.Known) (*behave.Case, erro
 	return behave.Parse(file, text, known)
 }
 
-// Asked returns the cases as they are asked, in the order of the derived ones. Their expectations say
-// nothing.
+// Asked returns the cases to ask, in the order of the derived ones. Their expectations are
+// placeholders.
 func (r *Recording) Asked() []*behave.Case { return r.asked }
 
 // Add adds what was recorded of one of the cases that Asked returns: a record for each step.

@@ -6,7 +6,7 @@ import (
 
 // topic is a group of annotations whose effects are asked together.
 type topic struct {
-	// of are the annotations that make the controller do something: one of them must be set.
+	// of are the annotations that have the effect: at least one of them must be set.
 	of []string
 	// with are further annotations that change what it does.
 	with []string
@@ -15,7 +15,7 @@ type topic struct {
 	answer, pod []string
 }
 
-// topics are the annotations that are asked, one group per line. An annotation that is in no group is
+// topics are the annotations that are asked about, one group per line. Annotations in no group are
 // in silent.
 var topics = []topic{
 	// redirects

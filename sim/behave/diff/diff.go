@@ -1,6 +1,6 @@
-// Package diff compares what two controllers answer to the same behaviour cases: two results, or a
-// result with what the cases record. It orders the differences by what a client feels. Its one rule:
-// it is pure, and compares what results say.
+// Package diff compares the answers of two controllers to the same behaviour cases: two results, or
+// a result with what the cases record. It orders the differences by their effect on clients. Its
+// one rule: it is pure, and compares only what results contain.
 package diff
 
 import (
@@ -116,7 +116,7 @@ type place struct {
 
 func placeOf(f behave.Failure) place { return place{f.Line, f.Step, f.Field, f.Answer > 0} }
 
-// differences compares the failures of a case: a side without a failure answers what is wanted.
+// differences compares the failures of a case. A side without a failure gave the expected answer.
 func differences(a, b report.Case) []Difference {
 	inA, inB := map[place]behave.Failure{}, map[place]behave.Failure{}
 	for _, f := range a.Failures {
@@ -162,8 +162,8 @@ func differences(a, b report.Case) []Difference {
 	return all
 }
 
-// withoutEchoes removes values that follow from another one: if another service answers, so does
-// another pod.
+// withoutEchoes removes values that follow from others: if another service answers, so does another
+// pod.
 func withoutEchoes(values []Value) []Value {
 	if !slices.ContainsFunc(values, func(v Value) bool { return v.What == "service" }) {
 		return values

@@ -55,7 +55,8 @@ func (e Effect) Title() string {
 	return string(e)
 }
 
-// byField are the effects of fields of failures, by how the field begins. The first that fits counts.
+// byField maps fields of failures, by their prefixes, to effects. The first prefix that matches
+// counts.
 var byField = []struct {
 	begins string
 	effect Effect
@@ -89,8 +90,9 @@ func effectOf(v Value) Effect {
 	return Other
 }
 
-// felt returns the effect of a step that differs: the worst of its values. Where a pod answers one
-// side and nothing the other, its status tells whether that is an error or a redirect.
+// felt returns the effect of a step that differs: the worst effect of its values. If a pod answers
+// one side but not the other, the status determines whether the difference is an error or a
+// redirect.
 func felt(values []Value) Effect {
 	worst := Other
 	status := Value{}
@@ -116,7 +118,7 @@ func felt(values []Value) Effect {
 	return worst
 }
 
-// causes narrows what a step is about to what can explain the values.
+// causes narrows the settings that a step is about to those that can explain the values.
 func causes(about []string, values []Value) []string {
 	narrow := []string{}
 	for _, v := range values {

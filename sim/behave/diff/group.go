@@ -21,7 +21,7 @@ type Alike struct {
 // Place returns the step with its place in the file.
 func (d Difference) Place() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Step) }
 
-// join returns the difference of which d only repeats the values and the causes, or nil.
+// join returns the group of differences with the same values and causes as d, or nil.
 func (g *Group) join(d Difference) *Alike {
 	for n := range g.Alike {
 		if one := &g.Alike[n]; slices.Equal(one.Values, d.Values) && slices.Equal(one.Causes, d.Causes) {

@@ -114,8 +114,8 @@ func luaBlocks(code string) int {
 	return depth
 }
 
-// luaBranch returns the numbers of the lines between a condition, of which the index is given, and the else
-// or end of its branch. It is nil for a branch that ends in the line of its condition.
+// luaBranch returns the numbers of the lines between the condition at an index and the else or end
+// of its branch. It is nil for a branch that ends in the line of its condition.
 func luaBranch(lines []string, condition int) (branch []int) {
 	opened := luaBlocks(luaCode(lines[condition]))
 	if luaElse.MatchString(lines[condition]) {

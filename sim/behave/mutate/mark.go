@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// markSign begins the comments by which a marked template says which of its lines wrote what follows.
+// markSign begins the comments of a marked template, each of which says which template line wrote
+// the following text.
 const markSign = "#@line "
 
-// Marked returns the files of a template that writes a comment before each of its lines. What
-// it renders configures nginx in the same way. Lines within an argument or a block of Lua have no
-// comment, nor does an else, whose comment would belong to the branch before it.
+// Marked returns the files of a template that writes a comment before each of its lines. The
+// rendered text configures nginx in the same way as without comments. Lines within an argument or a
+// block of Lua have no comment, nor does an else, whose comment would belong to the branch before
+// it.
 func Marked(files map[string]string) map[string]string {
 	all := make(map[string]string, len(files))
 	for name, text := range files {
@@ -52,8 +54,8 @@ func marksOf(text string) map[int]bool {
 	return marks
 }
 
-// onlyNotes reports whether a line has nothing but comments, definitions and ends: a comment before
-// it would change what it is about.
+// onlyNotes reports whether a line contains only comments, definitions and ends. A comment before
+// such a line would change its meaning.
 func (l line) onlyNotes() bool {
 	return !slices.ContainsFunc(l.spans, func(s span) bool {
 		return !s.action && strings.TrimSpace(s.text) != "" ||

@@ -1,7 +1,7 @@
-// Package mutate makes mutants of what a controller works from: the lines of its template of
-// nginx.conf, the lines of its Lua code, and the annotations, ConfigMap keys and flags that it is
-// given. A behaviour case that fails under a mutant watches what the mutant changes. Its one rule: it
-// is pure. It runs no case; sim/behave/mutate/hunt does.
+// Package mutate makes mutants of a controller's inputs: the lines of its template of nginx.conf,
+// the lines of its Lua code, and its annotations, ConfigMap keys and flags. A behaviour case that
+// fails under a mutant watches what the mutant changes. Its one rule: it is pure. It runs no case;
+// sim/behave/mutate/hunt does.
 package mutate
 
 import (
@@ -35,11 +35,11 @@ type Mutant struct {
 	// Was is the line, or the name of the setting. Now replaces the line; empty deletes it.
 	Was string `json:"was"`
 	Now string `json:"now,omitempty"`
-	// Reach is the line whose execution shows that the mutant is reached. It is Line, but for
-	// branches: an else is decided where its if is.
+	// Reach is the line whose execution shows that the mutant is reached. It equals Line, except
+	// for branches: the condition of an else is evaluated in the line of its if.
 	Reach int `json:"-"`
-	// Branch are the lines of Lua that are executed only if the condition in Line holds; nil if they are
-	// part of Line, and for other mutants.
+	// Branch are the lines of Lua that are executed only if the condition in Line holds. It is nil
+	// if they are part of Line, and for other mutants.
 	Branch []int `json:"-"`
 }
 

@@ -12,8 +12,9 @@ const anyLine = "*"
 // A Reason says why mutants may survive, or are not reached.
 type Reason struct {
 	Line int // in its file, from 1
-	// File and Was are a file and the text of one of its lines, which stays true when lines move, or *
-	// for all lines. File is empty for settings; Was is then a pattern of path.Match: config/jaeger-*.
+	// File and Was are a file and the text of one of its lines, or * for all lines. The text still
+	// matches when lines move. For settings, File is empty, and Was is a pattern of path.Match:
+	// config/jaeger-*.
 	File, Was string
 	// Change is what the mutants do to the line, such as delete or never; empty for all of them.
 	Change string

@@ -49,7 +49,7 @@ type Document struct {
 	Start   time.Time
 	Cases   []string // the names of the cases that pass without a mutant
 	Results []Result
-	// Known is how many of the results an earlier run found, perhaps with another version.
+	// Known is the number of results that come from an earlier run, perhaps with another version.
 	Known int
 	// Reasons says why mutants may survive or are not reached, by name.
 	Reasons map[string]string
@@ -69,7 +69,8 @@ func (d Document) Count(kind Kind) Counts {
 	return counts
 }
 
-// Unexplained is Count without the mutants that have a reason not to be noticed. Killed ones all count.
+// Unexplained is Count without the mutants that have a reason to survive. It includes all killed
+// mutants.
 func (d Document) Unexplained(kind Kind) Counts {
 	counts := Counts{}
 	for _, r := range d.Results {
@@ -80,8 +81,9 @@ func (d Document) Unexplained(kind Kind) Counts {
 	return counts
 }
 
-// Surviving returns the share of mutants that survive, of those that live: killed or not. It is at
-// least low; high counts those that are undecided as well. Both are 0 if there is none.
+// Surviving returns the share of mutants that survive, relative to those that were killed, survived
+// or are undecided. The share is at least low; high also counts the undecided mutants as survivors.
+// Both are 0 if there are none.
 func (c Counts) Surviving() (low, high float64) {
 	living := float64(c[Killed] + c[Survived] + c[Undecided])
 	if living == 0 {

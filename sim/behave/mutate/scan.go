@@ -24,7 +24,8 @@ type line struct {
 	starts bool // it begins a statement of nginx
 }
 
-// scan divides a template into lines. It never fails: what is no template has lines as well.
+// scan divides a template into lines. It never fails: a text that is not a valid template has lines
+// as well.
 func scan(text string) []line {
 	var lines []line
 	var opened []int // numbers of the lines that open blocks

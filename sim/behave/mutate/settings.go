@@ -13,9 +13,9 @@ import (
 // prefix is the prefix of ingress-nginx's annotations. Mutants name them without it.
 const prefix = "nginx.ingress.kubernetes.io/"
 
-// OfSettings returns a mutant for each annotation, ConfigMap key and flag that the cases set: the
-// controller ignores it. To ignore a setting is the same as not to get it, so Without makes the
-// mutant.
+// OfSettings returns a mutant for each annotation, ConfigMap key and flag that the cases set: a
+// controller that ignores it. A controller that ignores a setting behaves like one that does not
+// get it, so Without makes the mutant.
 func OfSettings(cases []*behave.Case) []Mutant {
 	found := map[Kind]map[string]bool{Annotation: {}, Config: {}, Flag: {}}
 	for _, c := range cases {
@@ -66,9 +66,9 @@ func annotationsOf(m behave.Manifest) map[string]string {
 	return m.Object.GetAnnotations()
 }
 
-// Without returns the case without a setting: what a controller gets that ignores it. A ConfigMap key
-// is renamed to one that no controller reads (behave.Ignored), so that the run still looks for logs
-// where the key says.
+// Without returns the case without a setting, as a controller sees it that ignores the setting. A
+// ConfigMap key is renamed to one that no controller reads (behave.Ignored), so that the run still
+// finds logs at the path that the key names.
 func Without(c *behave.Case, m Mutant) *behave.Case {
 	less := *c
 	switch m.Kind {

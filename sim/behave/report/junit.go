@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// JUnit writes a JUnit XML report, with a suite per topic and a testcase per case; its classname is
-// the topic. A void case is an error. A case that differs as it admits passes.
+// JUnit writes a JUnit XML report, with a suite per topic and a testcase per case; the classname is
+// the topic. A void case is an error. A case with a declared difference passes.
 func JUnit(w io.Writer, d Document) error {
 	all := junit.Testsuites{Name: "cases", Time: fmt.Sprintf("%.3f", d.Took.Seconds())}
 	for _, topic := range d.topics() {

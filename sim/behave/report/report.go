@@ -160,8 +160,8 @@ func (d Document) covered() []row {
 	return d.rows(func(c Case) []string { return c.Covers })
 }
 
-// notable returns the cases that did not pass: those that somebody must mend first, then those that
-// differ or were skipped, each by name.
+// notable returns the cases that did not pass: first those that need fixing, then those that differ
+// or were skipped, each sorted by name.
 func (d Document) notable() []Case {
 	all := slices.DeleteFunc(slices.Clone(d.Cases), func(c Case) bool { return c.Outcome == behave.Passed })
 	slices.SortStableFunc(all, func(a, b Case) int {

@@ -29,8 +29,8 @@ var words = map[behave.Outcome]struct {
 	behave.Skipped:  {"skip", text.FgHiBlack},
 }
 
-// Line writes a line for a case that did not pass, with the place in its file, and one for each
-// further failure. It writes nothing for a case that passed or differs as it admits.
+// Line writes a line for a case that did not pass, with its place in the file, and a line for each
+// further failure. It writes nothing for a case that passed or has a declared difference.
 func Line(w io.Writer, r behave.Result) error {
 	if r.Outcome == behave.Passed || r.Outcome == behave.Differs {
 		return nil

@@ -21,8 +21,8 @@ type background struct {
 	err       error
 }
 
-// begin sends the request of a step, and returns when a pod has received it, it is answered, or
-// neither is to be expected.
+// begin sends the request of a step. It returns when a pod has received the request, when the
+// request is answered, or when neither is to be expected any more.
 func (s *stay) begin(ctx context.Context, step behave.Step) error {
 	since, err := s.last()
 	if err != nil {

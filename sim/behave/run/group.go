@@ -25,8 +25,8 @@ type group struct {
 	full          bool    // the machine has no room for another installation beside these
 }
 
-// A batch is a list of cases that are applied together, because none of them can affect the answers
-// of another one: they have the same flags and ConfigMap, and no host or namespace in common.
+// A batch is a list of cases that are applied together. None of them can affect the answers to
+// another one, because they have the same flags and ConfigMap, but no host or namespace in common.
 type batch struct {
 	config map[string]string
 	cases  []*behave.Case
@@ -45,8 +45,9 @@ type plan struct {
 	longest time.Duration                    // about how long those of a batch may take
 }
 
-// ordinary is the plan for cases whose steps are performed once. As the cases of a batch run one
-// after another, one with many changes would outlast all others.
+// ordinary is the plan for cases whose steps are performed once. It limits the length of a batch:
+// the cases of a batch run one after another, so a batch with many changes would outlast all
+// others.
 var ordinary = plan{claims: claimsOf, length: lengthOf, longest: 8 * time.Second}
 
 // grouped divides the cases into groups and batches. Groups are in the order of their first case,
@@ -115,7 +116,7 @@ func canonical(settings map[string]string) string {
 	return all.String()
 }
 
-// claims are what a case has for itself in a cluster.
+// claims are the parts of a cluster that a case must have for itself.
 type claims struct {
 	everything bool // it affects all others: an ingress without a host, or a change of the ConfigMap
 	hosts      []string

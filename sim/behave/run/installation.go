@@ -44,7 +44,8 @@ type installation struct {
 	log      *event.Log
 	whys     whys
 	cancel   context.CancelFunc // ends the probes
-	// reloadsAlways says that changes of endpoints need a reload, too, so that reloads tell nothing.
+	// reloadsAlways says that changes of endpoints also need a reload, so that reloads say nothing
+	// about a change.
 	reloadsAlways bool
 	turn          int               // of the sentinel's pods
 	moves         int               // of the sentinel's host

@@ -53,14 +53,15 @@ type live struct {
 	changes  map[*behave.Case][]behave.LiveChange
 }
 
-// Live runs the cases as live changes: for each annotation and ConfigMap key that a case covers, it
-// applies the case without it, sets it on the running controller, and removes it again. What the
-// case expects must hold within o.Bound after it is set. After its removal, the same expectations must
-// fail as before. Nothing else changes meanwhile that could make the controller notice.
+// Live runs the cases as live changes. For each annotation and ConfigMap key that a case covers, it
+// applies the case without it, sets it on the running controller, and removes it again. After it is
+// set, the expectations of the case must hold within o.Bound. After it is removed, the same
+// expectations must fail as before. Nothing else changes in between that could make the controller
+// notice.
 //
-// A trial that fails is repeated, each direction with a new controller and without requests before
-// the change, because requests of some cases change the answers to later ones. If that fails as well,
-// it is repeated once more with nothing beside it, because a reload with large rule sets may exceed
+// A trial that fails is repeated: each direction with a new controller and without requests before
+// the change, because requests of some cases change the answers to later ones. If a repetition
+// fails as well, it is repeated once more, alone, because a reload with large rule sets may exceed
 // the bound on a busy machine.
 func Live(ctx context.Context, o Options) ([]behave.Result, error) {
 	o.Bound = cmp.Or(o.Bound, bound)
@@ -127,7 +128,7 @@ func (l *live) layout() plan {
 	}
 }
 
-// watched notes the outcome of a trial. One that failed is repeated later.
+// watched records the outcome of a trial. A failed trial is repeated later.
 func (l *live) watched(c *behave.Case, result behave.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +154,7 @@ func (l *live) watched(c *behave.Case, result behave.Result) {
 	}
 }
 
-// alone gives each attempt, lone or not, a controller of its own.
+// alone gives each attempt that is lone, or each that is not, a controller of its own.
 func (l *live) alone(lone bool) []*group {
 	var groups []*group
 	for c, a := range l.attempts {
@@ -164,7 +165,7 @@ func (l *live) alone(lone bool) []*group {
 	return groups
 }
 
-// repeated notes the outcome of an attempt. One that failed is repeated alone.
+// repeated records the outcome of an attempt. A failed attempt is repeated alone.
 func (l *live) repeated(c *behave.Case, result behave.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// logPatience is how long to wait after an answer for lines that must not come: nginx writes
-	// the lines of a request when it has sent the answer.
+	// logPatience is how long to wait after an answer for lines that must not appear. nginx writes
+	// the lines of a request after it has sent the answer.
 	logPatience = 300 * time.Millisecond
-	// logQuiet is how long to wait for the lines of earlier requests before a step whose lines
-	// count, if none of them says that it is the last.
+	// logQuiet is how long to wait for the lines of earlier requests before a step that counts
+	// lines, if no line shows that it is the last one.
 	logQuiet = 50 * time.Millisecond
 	// logPoll is the time between two looks at a log.
 	logPoll = 5 * time.Millisecond
@@ -119,9 +119,9 @@ func (i *installation) followLogs(ctx context.Context, step behave.Step) (*stepL
 	return logs, i.skipLogs(ctx, logs)
 }
 
-// skipLogs skips what is in the logs, and the lines that nginx still has to write about earlier
-// requests: a worker writes them before it answers a request that comes later. The line of that
-// request is the last one to skip.
+// skipLogs skips the present content of the logs, and the lines that nginx still has to write about
+// earlier requests. It sends a request of its own: a worker writes the lines of earlier requests
+// before it answers, so the line of this request is the last one to skip.
 func (i *installation) skipLogs(ctx context.Context, logs *stepLogs) error {
 	if _, err := logs.access.lines(); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (i *installation) skipLogs(ctx context.Context, logs *stepLogs) error {
 
 func ofSentinel(line string) bool { return strings.Contains(line, sentinel) }
 
-// collect returns the lines of the logs, once further lines would not change what the step comes to,
-// or are no longer to be expected.
+// collect returns the lines of the logs when further lines would not change the result of the step,
+// or are not expected any more.
 func (l *stepLogs) collect(ctx context.Context) (access, errors []string, err error) {
 	if l == nil {
 		return nil, nil, nil

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// requiredBy returns the services that a controller with these flags demands at its start, with their
-// namespaces. The case that has the flags replaces them by its own.
+// requiredBy returns the services that a controller with these flags requires at its start, with
+// their namespaces. A case with these flags replaces them by its own services.
 func requiredBy(flags map[string]string) []runtime.Object {
 	var objects []runtime.Object
 	for _, flag := range []string{"default-backend-service", "publish-service"} {

@@ -1,6 +1,6 @@
 // Package run runs behaviour cases: it starts controllers, gives them the objects of the cases,
-// sends the requests, and judges what it recorded. Its one rule: it knows no expectation; package
-// behave does.
+// sends the requests, records the answers and has them judged. Its one rule: it knows no
+// expectation; package behave does.
 package run
 
 import (
@@ -50,12 +50,12 @@ type Options struct {
 	// Patience is how long the controller may take to serve a change. 0 means 90 s, or longer where a
 	// cluster is shared.
 	Patience time.Duration
-	// Whole says that a batch that cannot be served is void as a whole. Otherwise it is divided, until
-	// the case that is to blame is alone.
+	// Whole says that a batch that cannot be served is void as a whole. Otherwise it is divided
+	// until the case at fault is alone.
 	Whole bool
-	// Served is called with nginx.conf for each case of a batch when its objects are live, and for a
-	// case when a change of its steps is. Installations call it at the same time. It may be nil; where
-	// this process cannot read nginx.conf, it is not called.
+	// Served is called with nginx.conf: for each case of a batch when the batch's objects are live,
+	// and for a case when a change of one of its steps is live. Installations call it concurrently.
+	// It may be nil. It is not called if this process cannot read nginx.conf.
 	Served func(c *behave.Case, conf []byte)
 }
 
@@ -162,8 +162,8 @@ func (r *runner) recorded(s *stay) {
 	}
 }
 
-// work runs batches, in one installation after another, until none is left. The error joins why
-// installations could not be ended; they do not keep others from running.
+// work runs batches, in one installation after another, until none is left. The error joins the
+// reasons why installations could not be ended; such failures do not stop other batches.
 func (r *runner) work(ctx context.Context) error {
 	var trouble error
 	for ctx.Err() == nil {
@@ -178,8 +178,7 @@ func (r *runner) work(ctx context.Context) error {
 }
 
 // install runs batches of a group in a new installation, until none is left or the installation is
-// broken. A batch that cannot be served as a whole is divided, until the case that is to blame is
-// alone.
+// broken. If a batch cannot be served as a whole, it is divided until the case at fault is alone.
 func (r *runner) install(ctx context.Context, g *group) error {
 	in, err := open(ctx, r.Driver, r.subject(g.flags), r.ConfigMap, r.nextDir())
 	if err != nil {
@@ -243,7 +242,8 @@ func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) {
 }
 
 // batch runs the cases of a batch. unasked says why none of them could be asked, and left why some
-// of their objects are left. Cases that would touch objects of others are taken out of the batch.
+// of their objects could not be removed. Cases that would touch objects of others are taken out of
+// the batch.
 func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked, left error) {
 	var stays []*stay
 	defer func() {

@@ -28,15 +28,15 @@ import (
 const (
 	// livePatience is how long a controller may take to serve a change, by default.
 	livePatience = 90 * time.Second
-	// steady is how many new connections in a row must show that a change is live, if all of them
-	// reach the same controller.
+	// steady is the number of consecutive new connections that must show a change before it counts
+	// as live, if all of them reach the same controller.
 	steady = 3
 	// pollInterval is how often each worker of ingress-nginx looks for new endpoints.
 	pollInterval = time.Second
 )
 
-// sentinel is the name of an ingress, its service and their namespace. They change after other
-// changes. When a change of them is served, the controller has processed the others.
+// sentinel is the name of an ingress, of its service and of their namespace. The run changes them
+// after other changes. When this change is served, the controller has processed the earlier ones.
 const sentinel = "windtunnel-sentinel"
 
 // loudness says how a change of the sentinel may be made.
@@ -47,8 +47,8 @@ const (
 	quiet loudness = true  // with endpoints only, so that the number of reloads tells what else did
 )
 
-// reachable returns the annotations that let the sentinel answer whatever the ConfigMap says. Those
-// of medium risk are left out unless they are needed, because the ConfigMap may forbid them.
+// reachable returns the annotations with which the sentinel answers whatever the ConfigMap says.
+// Those of medium risk are used only if they are needed, because the ConfigMap may forbid them.
 func reachable(config map[string]string) map[string]string {
 	annotations := map[string]string{"ssl-redirect": "false", "enable-global-auth": "false"}
 	for key, value := range map[string]string{
@@ -164,10 +164,10 @@ func (i *installation) rotate(ctx context.Context) error {
 
 // live returns when the controller serves everything that was written before the call.
 //
-// The sentinel changes twice. A controller may read the first change before an earlier change of
-// another kind, because it watches each kind by itself. The second change is written when the first
-// one is served, so long after everything else. It is always one of endpoints: a worker that has it
-// has all endpoints that the controller knew then.
+// The sentinel changes twice. A controller watches each kind separately, so it may read the first
+// change before an earlier change of another kind. The second change is written when the first one
+// is served, which is long after everything else. The second change is always one of endpoints: a
+// worker that serves it has all endpoints that the controller knew then.
 func (i *installation) live(ctx context.Context, how loudness) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, i.patience, fmt.Errorf("not within %v", i.patience))
 	defer cancel()
@@ -275,7 +275,7 @@ func (i *installation) answers(ctx context.Context) error {
 	}
 }
 
-// dial connects to nginx, and sends a PROXY header if the controller's ConfigMap asks for one.
+// dial connects to nginx, and sends a PROXY header if the controller's ConfigMap requires one.
 func (i *installation) dial(ctx context.Context) (net.Conn, error) {
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", i.instance.Address().String())
 	if err != nil || i.config["use-proxy-protocol"] != "true" {
@@ -289,8 +289,8 @@ func (i *installation) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // announced is a connection that begins with a PROXY header. The header is sent together with the
-// request: an nginx that does not expect one yet answers it with 400 at once, and an answer before
-// the request confuses HTTP clients.
+// request, because an nginx that does not expect it yet immediately answers it with 400, and HTTP
+// clients cannot handle an answer that comes before the request.
 type announced struct {
 	net.Conn
 	header []byte // nil once it is sent

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/driver"
 )
 
-// This file has what is different in an installation that is there already and that others use as
-// well (driver.Standing): one for all cases, of which neither processes nor files can be seen.
+// This file contains the special treatment of an existing installation that others use as well
+// (driver.Standing): all cases share it, and its processes and files cannot be seen.
 
 // sharedPatience is how long such a controller may take to serve a change: it may serve many
 // ingresses, and limits the rate of its reloads.
@@ -80,7 +80,8 @@ func podsOf(c *behave.Case) int {
 	return all
 }
 
-// Pods returns how many pods the case with the most pods starts, and how many all cases start.
+// Pods returns the number of pods of the case that starts most, and the number of pods of all cases
+// together.
 func Pods(cases []*behave.Case) (most, all int) {
 	for _, c := range cases {
 		most, all = max(most, podsOf(c)), all+podsOf(c)
@@ -88,8 +89,8 @@ func Pods(cases []*behave.Case) (most, all int) {
 	return most, all
 }
 
-// exclude concludes a case that cannot be asked because its objects would touch what others have, and
-// takes it out of its batch. It reports whether err says that.
+// exclude concludes a case that cannot be asked because its objects would touch those of others,
+// and takes it out of its batch. It reports whether err is such an error.
 func (r *runner) exclude(b *batch, c *behave.Case, err error) bool {
 	if !errors.Is(err, cluster.ErrNotOurs) {
 		return false
@@ -105,8 +106,8 @@ func (i *installation) share(with driver.Shared) {
 	i.steady, i.patience = steadyAmong(with.Replicas()), sharedPatience
 }
 
-// unseen is the probability with which a controller that does not serve a change yet may remain
-// unseen.
+// unseen is the permitted probability that a controller that does not serve a change yet remains
+// unnoticed.
 const unseen = 1e-6
 
 // steadyAmong returns how many new connections in a row must show that a change is live if each of

@@ -170,7 +170,8 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 // classAnnotation names the class of an ingress without ingressClassName.
 const classAnnotation = "kubernetes.io/ingress.class"
 
-// aboutClasses reports whether an ingress without a class means what it says.
+// aboutClasses reports whether the case is about classes, so that an ingress without a class must
+// stay without one.
 func (s *stay) aboutClasses() bool {
 	_, flag := s.Flags["watch-ingress-without-class"]
 	return flag || slices.ContainsFunc(s.Manifests, func(m behave.Manifest) bool { return m.Object.GetKind() == "IngressClass" })

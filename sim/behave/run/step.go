@@ -23,8 +23,8 @@ const (
 	// arrival is how long to wait after an answer for requests that must not arrive at other pods:
 	// nginx answers the client before a mirror has received its copy.
 	arrival = 300 * time.Millisecond
-	// patience is how long to wait after an answer for what must arrive at other pods, or must be in
-	// a log. It only elapses if an expectation fails.
+	// patience is how long to wait after an answer for expected requests to other pods, or for
+	// expected lines in a log. The full time only elapses if an expectation fails.
 	patience = 5 * time.Second
 	// completion is how long a pod may work on a request after the client has its answer.
 	completion = 5 * time.Second
@@ -74,8 +74,8 @@ func (s *stay) change(ctx context.Context, step behave.Step) (*behave.Change, er
 	}
 	if err == nil {
 		how := noisy
-		// New workers would take over the pods that are there, so only without a reload does a case show that
-		// the old ones follow a change of pods.
+		// New workers would start with the present pods. So only a change without a reload shows
+		// that the old workers follow a change of pods.
 		if step.Scale != nil || slices.ContainsFunc(wanted(step), func(e behave.Expect) bool { return e.Reload != nil }) {
 			how = quiet
 		}
@@ -159,7 +159,8 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 		assign(exchanges, received)
 		all = append(all, exchanges...)
 	}
-	// What is expected of logs is expected of all exchanges together, so the last one may have all lines.
+	// Expectations about logs apply to all exchanges together, so the last exchange may get all
+	// lines.
 	for i := range all {
 		all[i].LogsUnknown = logs == nil
 	}
@@ -209,8 +210,8 @@ func (s *stay) last() (int, error) {
 	return s.in.seen, nil
 }
 
-// received returns what the case's pods have received since a record, once they have completed it.
-// If the step expects that other pods than the answering one receive something, it waits for that.
+// received returns what the case's pods have received since a record, when they have completed it.
+// If the step expects requests at pods other than the answering one, received waits for them.
 func (s *stay) received(ctx context.Context, since int, step behave.Step) ([]backend.Received, error) {
 	began := time.Now()
 	ticker := time.NewTicker(2 * time.Millisecond)
@@ -250,8 +251,8 @@ func done(records []backend.Received) bool {
 	return !slices.ContainsFunc(records, func(r backend.Received) bool { return !r.Done })
 }
 
-// awaits returns how long to wait for what pods may still receive: what the step expects, or what it
-// expects that they do not receive.
+// awaits returns how long to wait for requests that pods may still receive: those that the step
+// expects, or those that it expects not to arrive.
 func (s *stay) awaits(expect behave.Expect, received map[string]int) time.Duration {
 	longest := time.Duration(0)
 	for service, wanted := range expect.Received {

@@ -14,12 +14,12 @@ import (
 const (
 	// perChange is about how long a live change takes, besides the requests.
 	perChange = 1500 * time.Millisecond
-	// soon is how long to wait for the report of a sync or for a reload, which may not come, if no
-	// answer can be watched.
+	// soon is how long to wait for the report of a sync or for a reload if no answer can be
+	// watched. Neither has to come.
 	soon = 1500 * time.Millisecond
-	// watchEvery is the time between two looks for a change.
+	// watchEvery is the time between two checks for a change.
 	watchEvery = 20 * time.Millisecond
-	// tooSlow is how long a request may take that is repeated to look for a change.
+	// tooSlow is the time limit for requests that are repeated to watch for a change.
 	tooSlow = 500 * time.Millisecond
 	// retryEvery is the time between two tries of all requests of a case.
 	retryEvery = 250 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 	reportPatience = 200 * time.Millisecond
 )
 
-// goal is what the answers of a case must come to after a change.
+// goal is the result that the answers of a case must reach after a change.
 type goal struct {
 	failures []behave.Failure // the expectations that fail
 	watch    []behave.Step    // requests that can be repeated until they show the change
@@ -110,7 +110,7 @@ func (l *live) repeat(ctx context.Context, s *stay) behave.Result {
 	return behave.Result{Outcome: behave.Failed, Failures: a.full.Unlike(done, when, got, want)}
 }
 
-// reach changes the case, and returns when its answers come to the goal, or when the time is over.
+// reach changes the case, and returns when its answers reach the goal, or when the time is over.
 // got are the expectations that fail at the end.
 func (l *live) reach(ctx context.Context, s *stay, from, to *behave.Case, want goal) (seen behave.Seen, got []behave.Failure, err error) {
 	generation := s.in.generation()
@@ -155,8 +155,8 @@ func (l *live) reach(ctx context.Context, s *stay, from, to *behave.Case, want g
 	return seen, got, nil
 }
 
-// see repeats requests until they come to the goal, and returns how long that took since the change
-// began; 0 if it took longer than the bound.
+// see repeats requests until they reach the goal. It returns the time since the change began, or 0
+// if that exceeds the bound.
 func (l *live) see(ctx context.Context, s *stay, want goal, began time.Time) (time.Duration, error) {
 	failing := behave.Of(want.failures, want.watch)
 	for time.Since(began) < l.Bound {
@@ -175,8 +175,8 @@ func (l *live) see(ctx context.Context, s *stay, want goal, began time.Time) (ti
 }
 
 // rest waits as long as a change may take that cannot be watched: until the controller reports a
-// sync, nginx is reloaded, or neither seems to come, and then until its workers have looked for
-// endpoints.
+// sync, until nginx is reloaded, or until neither seems to come, and then until the workers have
+// polled for endpoints.
 func (i *installation) rest(ctx context.Context, generation int) error {
 	for began := time.Now(); time.Since(began) < soon && i.generation() == generation && !i.whys.any(); {
 		if err := pause(ctx, watchEvery); err != nil {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/webhook"
 )
 
-// webhookFlag is the flag with the address of the controller's webhook. Of a case's address, only
-// that there is one matters.
+// webhookFlag is the flag with the address of the controller's webhook. Only the presence of an
+// address in a case matters.
 const webhookFlag = "validating-webhook"
 
 // withWebhook completes the flags of a controller that has a webhook: with a free port of this

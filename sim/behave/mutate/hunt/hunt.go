@@ -1,5 +1,5 @@
-// Package hunt runs behaviour cases under mutants, to find out which mutants no case notices, and
-// which cases notice none. Its one rule: a mutant is judged by cases that pass without it.
+// Package hunt runs behaviour cases under mutants, to find the mutants that no case notices, and
+// the cases that notice no mutant. Its one rule: a mutant is judged by cases that pass without it.
 package hunt
 
 import (
@@ -18,8 +18,8 @@ import (
 
 // Options say which mutants to try with which cases.
 type Options struct {
-	// Run are the options of a run of cases. Its Cases are those that may notice mutants; its Dir is
-	// the folder for the state of the hunt.
+	// Run are the options of a run of cases. Its Cases are those that may notice mutants; its Dir
+	// is the folder for the state of the hunt.
 	Run caserun.Options
 	// Texts are the texts of the case files, by the names of the cases.
 	Texts map[string]string
@@ -147,9 +147,10 @@ func (h *hunt) begin(ctx context.Context) error {
 	return nil
 }
 
-// recall takes over the results of an earlier hunt, and returns their number. It leaves out survivors
-// that more cases reached then than now: some of the cases that were run do not reach the line. It also leaves
-// out survivors of fewer cases than are run first now, and those that are to be tried again.
+// recall takes over the results of an earlier hunt, and returns their number. It omits survivors
+// that fewer cases reach now than then, because some of the cases that were run do not reach the
+// line any more. It also omits survivors that were tried with fewer cases than are now run first,
+// and those that are to be tried again.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {

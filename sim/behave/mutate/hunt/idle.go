@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// candidates is for how many mutants each case votes that has killed none.
+	// candidates is the number of mutants that each idle case votes for.
 	candidates = 8
-	// mostVotes is how many mutants are tried with all cases that have killed none.
+	// mostVotes is the number of mutants that are tried with all idle cases.
 	mostVotes = 40
 )
 
-// wakeIdle looks for a mutant that an idle case kills: a case that has killed none so far, perhaps only
-// because other cases killed its mutants before it was run with them. Each idle case votes for the
-// mutants whose lines are most similar to its text. The mutant with the most votes is tried with all
-// idle cases that reach it.
+// wakeIdle looks for mutants that idle cases kill. A case is idle if it has killed no mutant,
+// perhaps only because other cases killed its mutants before it was run with them. Each idle case
+// votes for the mutants whose lines are most similar to its text. The mutant with the most votes is
+// tried with all idle cases that reach it.
 func (h *hunt) wakeIdle(ctx context.Context) error {
 	if !h.WakeIdle {
 		return nil
@@ -49,7 +49,7 @@ func (h *hunt) wakeIdle(ctx context.Context) error {
 	return nil
 }
 
-// elected returns the mutant with the most votes, of those that were not tried.
+// elected returns the mutant with the most votes among those that were not tried.
 func (h *hunt) elected(idle []string, tried map[string]bool) (most mutate.Mutant, ok bool) {
 	votes := map[string]int{}
 	killed := map[string][]mutate.Mutant{} // by the case that reaches it

@@ -14,27 +14,29 @@ import (
 const (
 	// firstTries is how many cases are run first under a mutant: those that are most likely to fail.
 	firstTries = 16
-	// laterTries is how many are run alone under a mutant that fail under several together, and how many are
-	// run first if about every case executes the line.
+	// laterTries is the number of cases that are run alone under a mutant after they failed under
+	// several mutants together. It is also the number of cases that are run first if almost all
+	// cases execute the line.
 	laterTries = 24
-	// firstConfigs and laterConfigs limit how many configurations these cases may have. Each configuration
-	// takes longer than its cases.
+	// firstConfigs and laterConfigs limit the number of configurations of these cases. A
+	// configuration takes longer than its cases.
 	firstConfigs = 4
 	laterConfigs = laterTries / 2
-	// sure is how many cases must fail under a mutant until no more are run.
+	// sure is the number of failed cases after which no more cases are run under a mutant.
 	sure = 2
-	// together is how many mutants that survived so far are tried at once.
+	// together is the number of surviving mutants that are tried at once.
 	together = 48
-	// enough is how many cases must fail under several mutants until it is asked which of them are to
-	// blame. Under some mutants nothing is served, and each case would wait in vain.
+	// enough is the number of cases that must fail under several mutants before the hunt looks for
+	// the mutants at fault. Under some mutants nothing is served, and each case would wait in vain.
 	enough = 30
-	// few is how many of these must fail under a part of the mutants until the part is divided.
+	// few is the number of these cases that must fail under a part of the mutants before the part
+	// is divided.
 	few = 4
-	// lotSize is how many mutants are tried at once with cases that each of them has for itself.
+	// lotSize is the number of mutants in a lot.
 	lotSize = 10
 )
 
-// lot are mutants that are tried at once: each with cases that none of the others reaches.
+// lot is a set of mutants that are tried at once, each with cases that reach none of the others.
 type lot struct {
 	mutants []mutate.Mutant
 	cases   map[string][]string // by the name of the mutant
@@ -147,9 +149,9 @@ func (h *hunt) tryLot(ctx context.Context, l lot) error {
 // included matches the file that a line of the template includes.
 var included = regexp.MustCompile(`{{-? template "([^"]+\.tmpl)"`)
 
-// nearest returns up to most cases that killed mutants of the file that a mutant's line includes, of the lines
-// around it, or else of its file. Killers of mutants that few cases noticed come first: a mutant that many
-// notice breaks more than its line.
+// nearest returns up to most cases that killed mutants close to this one: in the file that the
+// mutant's line includes, in the lines around it, or else in its file. Killers of mutants that few
+// cases noticed come first, because a mutant that many cases notice breaks more than its line.
 func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []string) {
 	const near, selective = 4, 3
 	h.mu.Lock()
@@ -179,8 +181,9 @@ func (h *hunt) nearest(m mutate.Mutant, names []string, most int) (cases []strin
 	return cases
 }
 
-// usersOf returns up to most cases that execute lines of a file which not every case executes, the cases
-// with the rarest lines first. Such cases use the file, while a worker's timers run under each case.
+// usersOf returns up to most cases that use a file: they execute lines of it that only some cases
+// execute. Cases with the rarest lines come first. Lines that most cases execute, such as those of
+// a worker's timers, do not count.
 func (h *hunt) usersOf(file string, names []string, most int) []string {
 	rarity := map[string]float64{} // by case
 	for site, cases := range h.reach {
@@ -195,8 +198,9 @@ func (h *hunt) usersOf(file string, names []string, most int) []string {
 	return users[:min(most, len(users))]
 }
 
-// wide reports whether these cases, which execute a line, are more than half of all, as for the code of a
-// worker's timers. Then the line says little about which case notices a mutant, and more cases run first.
+// wide reports whether the cases that execute a line are more than half of all cases, as for the
+// code of a worker's timers. Then the line says little about which cases may notice a mutant, and
+// more cases run first.
 func (h *hunt) wide(names []string) bool { return len(names) > len(h.able)/2 }
 
 // first returns the cases to run first under a mutant.
@@ -209,9 +213,9 @@ func (h *hunt) first(m mutate.Mutant, names []string) []string {
 	return chosen
 }
 
-// order returns the cases with the most likely killers of a mutant first: those whose text resembles the
-// line, then those that killed mutants near it. If about every case executes the line, the latter come
-// first, with those that use its file.
+// order sorts the cases by how likely they are to kill a mutant: first those whose text resembles
+// the line, then those that killed mutants near it. If almost all cases execute the line, those
+// that killed mutants near it come first, together with those that use its file.
 func (h *hunt) order(m mutate.Mutant, names []string) []string {
 	const most = 3
 	near := h.nearest(m, names, most)
@@ -243,8 +247,8 @@ func (h *hunt) order(m mutate.Mutant, names []string) []string {
 	return order
 }
 
-// choose takes up to size cases from the head of a list. They need at most mostConfigs configurations, and half
-// as many installations.
+// choose takes up to size cases from the head of a list. They need at most mostConfigs
+// configurations and half as many installations.
 func (h *hunt) choose(order []string, size, mostConfigs int) (chosen, rest []string) {
 	var flags, configs []*behave.Case
 	mostFlags := max(mostConfigs/2, 1)

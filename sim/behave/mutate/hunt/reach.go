@@ -29,8 +29,8 @@ func newReach(cases map[string]*behave.Case) *reach {
 	return r
 }
 
-// add notes the lines that were executed while these cases ran. A line that was executed for a host of
-// one case says nothing about the others.
+// add records the lines that were executed while these cases ran. A line that was executed for a
+// host of one case says nothing about the other cases.
 func (r *reach) add(reached mutate.Reached, cases []*behave.Case) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

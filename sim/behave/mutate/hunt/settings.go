@@ -9,7 +9,7 @@ import (
 )
 
 // ignoreSettings tries the mutants that ignore a setting. Such a mutant affects only the cases that
-// set it, so many are tried in one run of the cases: each case lacks another setting.
+// set it, so one run of the cases tries many mutants: each case lacks another setting.
 func (h *hunt) ignoreSettings(ctx context.Context) error {
 	todo := map[string][]mutate.Mutant{} // by case
 	killed := map[string]*mutate.Result{}
@@ -67,7 +67,8 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 	return nil
 }
 
-// runWithout runs cases that lack settings. Those that fail and depend on time have to fail again.
+// runWithout runs cases that lack settings. Failures of cases that depend on time count only if
+// they are repeated.
 func (h *hunt) runWithout(ctx context.Context, cases []*behave.Case) ([]behave.Result, error) {
 	o := h.Run
 	o.Cases, o.Installations, o.Patience, o.Done = cases, h.Workers, patience, nil

@@ -7,9 +7,9 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 )
 
-// tryTogether tries the mutants that survived the likely cases with all others that reach them. As
-// most of them survive these as well, many mutants are tried at once; when cases fail, halves of the
-// group show which mutants are to blame.
+// tryTogether tries the surviving mutants with all further cases that reach them. Most of them
+// survive these as well, so many mutants are tried at once. When cases fail, halves of the group
+// show which mutants are at fault.
 func (h *hunt) tryTogether(ctx context.Context) error {
 	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
 		survivors := h.survivors(kind)
@@ -28,7 +28,8 @@ func (h *hunt) tryTogether(ctx context.Context) error {
 	return nil
 }
 
-// survivors returns the mutants of a kind that survived, but not all cases that reach them.
+// survivors returns the mutants of a kind that survived so far, but have not been tried with all
+// cases that reach them.
 func (h *hunt) survivors(kind mutate.Kind) []mutate.Mutant {
 	var all []mutate.Mutant
 	for _, m := range h.Mutants {
@@ -39,7 +40,7 @@ func (h *hunt) survivors(kind mutate.Kind) []mutate.Mutant {
 	return all
 }
 
-// oneALine takes mutants from a list of which no two change the same line.
+// oneALine takes mutants from a list such that no two of them change the same line.
 func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 	for _, m := range mutants {
 		if len(group) == together || slices.ContainsFunc(group, func(other mutate.Mutant) bool { return other.Position() == m.Position() }) {
@@ -51,10 +52,10 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 	return group, rest
 }
 
-// tryGroup tries mutants at once, with the cases of which each reaches one of them. The cases that pass
-// under all of them pass under each. When enough others have failed, the mutants that are to blame are taken
-// out, and the cases that have not passed are run again. Where no mutant is found to blame, each
-// is tried alone with the cases that failed.
+// tryGroup tries mutants at once, with all cases that reach one of them. Cases that pass under all
+// of them pass under each. When enough other cases have failed, the mutants at fault are removed
+// from the group, and the cases that have not passed are run again. If no mutant at fault is found,
+// each mutant is tried alone with the failed cases.
 func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []string) error {
 	all := group
 	var unblamed []string // fail under several mutants only, or by chance
@@ -84,7 +85,7 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []strin
 	})
 }
 
-// tryAlone settles a mutant that survived all cases, except perhaps for those given.
+// tryAlone settles a mutant that survived all cases except possibly the given ones.
 func (h *hunt) tryAlone(ctx context.Context, m mutate.Mutant, names []string) error {
 	r, _ := h.result(m)
 	if r.Outcome != mutate.Survived {
@@ -123,8 +124,8 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// blame finds the mutants of a group that make cases fail, some of which make nginx reject its configuration,
-// and returns the others.
+// blame finds the mutants of a group that make cases fail, including those that make nginx reject
+// its configuration, and returns the others.
 func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []string) (rest []mutate.Mutant, err error) {
 	for rest = group; ; {
 		if err := h.narrow(ctx, rest, failing); err != nil {
@@ -149,7 +150,8 @@ func (h *hunt) blame(ctx context.Context, group []mutate.Mutant, failing []strin
 	}
 }
 
-// narrow looks in each half of a group for mutants that make cases fail. Those that it finds are settled.
+// narrow looks in each half of a group for mutants that make cases fail, and settles those that it
+// finds.
 func (h *hunt) narrow(ctx context.Context, suspects []mutate.Mutant, failing []string) error {
 	if failing = among(failing, h.reachingAny(suspects)); len(failing) == 0 {
 		return nil
@@ -176,8 +178,8 @@ func (h *hunt) narrow(ctx context.Context, suspects []mutate.Mutant, failing []s
 	})
 }
 
-// accuse tries a mutant alone with cases that reach it and fail in its group, and settles it if it does not
-// survive.
+// accuse tries a mutant alone with the cases that reach it and failed in its group. It settles the
+// mutant if it does not survive.
 func (h *hunt) accuse(ctx context.Context, m mutate.Mutant, failing []string) error {
 	candidates, _ := h.choose(h.order(m, failing), laterTries, laterConfigs)
 	v, err := h.try(ctx, []mutate.Mutant{m}, candidates)

@@ -107,8 +107,8 @@ type verdict struct {
 	void    bool              // a case could not be asked
 }
 
-// try runs cases under mutants of lines, all at once. What may be the fault of a busy machine has to
-// happen again: that a single case fails that depends on time, and that nothing is served.
+// try runs cases under mutants of lines, all at once. It repeats outcomes that a busy machine can
+// cause: that only a single case fails, which depends on time, and that nothing is served.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
 	enough := 0
 	if len(mutants) == 1 {
@@ -178,7 +178,7 @@ func (h *hunt) runOnNginx(ctx context.Context, mutants []mutate.Mutant, names []
 	return v, nil
 }
 
-// noticed reports whether a case that passes without a mutant shows its effect.
+// noticed reports whether a case, which passes without mutants, notices one.
 func noticed(r behave.Result) bool {
 	return r.Outcome == behave.Failed || r.Outcome == behave.NoLonger || r.Outcome == behave.Void
 }
