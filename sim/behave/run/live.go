@@ -113,8 +113,8 @@ func (l *live) plan(c *behave.Case, lacks string) []*behave.Case {
 	return bare
 }
 
-// layout puts trials with nothing in common into a batch. What a case claims, it claims when its
-// annotations are set as well. A change of the ConfigMap affects all cases.
+// layout puts trials with nothing in common into a batch. The claims of a case are those with its
+// annotations set. A change of the ConfigMap affects all cases.
 func (l *live) layout() plan {
 	return plan{
 		claims: func(c *behave.Case) claims {
