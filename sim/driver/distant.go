@@ -9,14 +9,14 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// Distant is an instance on other machines, whose processes this process cannot see: something beside
-// them observes them.
+// Distant is an instance on other machines, where this process cannot see its processes. An
+// observer beside them does.
 type Distant interface {
 	Instance
-	// Observe begins to observe the subject's processes. The events come into the log of the run when
-	// Gather of the observer is called, and when the instance stops.
+	// Observe begins to observe the subject's processes. The events enter the log of the run when
+	// the observer's Gather is called, and when the instance stops.
 	Observe(ctx context.Context) (Observer, error)
-	// Generators returns what sends the subject's requests; nil: the harness does.
+	// Generators returns the generators of the subject's requests; nil: the harness sends them.
 	Generators() Generators
 	// Inside returns the addresses of nginx for the generators: HTTP, HTTPS and Options.Streams.
 	Inside() (http, tls netip.AddrPort, streams []netip.AddrPort)
@@ -26,7 +26,7 @@ type Distant interface {
 type Observer interface {
 	// Sample samples at once what the processes use.
 	Sample()
-	// Workers returns the PIDs of the serving workers, where they run.
+	// Workers returns the PIDs of the serving workers, as seen on their machine.
 	Workers() []int
 	// Converge begins to ask every worker about changes, until ctx ends.
 	Converge(ctx context.Context) (Convergence, error)
@@ -34,7 +34,7 @@ type Observer interface {
 	Gather(ctx context.Context) error
 }
 
-// Convergence asks every worker about changes; see probe.Convergence, which is one.
+// Convergence asks every worker about changes. probe.Convergence is an implementation.
 type Convergence interface {
 	Watch(change event.Change)
 	Await(ctx context.Context) error
@@ -44,8 +44,8 @@ type Convergence interface {
 
 // Generators send the requests of a round from elsewhere.
 type Generators interface {
-	// Begin has them send requests from a time of the log on, which it returns.
+	// Begin makes them send requests from a common time on, and returns this time of the log.
 	Begin(ctx context.Context, orders []traffic.Order) (start time.Duration, err error)
-	// End stops them, and writes their events to the log, or that some are missing.
+	// End stops them, and writes their events to the log, or that some events are missing.
 	End(ctx context.Context) error
 }

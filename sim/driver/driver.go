@@ -49,7 +49,7 @@ const KilledAtEnd = "the controller did not end in time and was killed"
 
 // Instance is one subject, in the place where it runs.
 type Instance interface {
-	// Access is what faults act on. The harness's requests come through API.
+	// Access is what faults act on. The harness itself sends its requests through API.
 	fault.Access
 	// API returns the configuration of clients of its API server.
 	API() *rest.Config
@@ -64,8 +64,8 @@ type Instance interface {
 	Address() netip.AddrPort
 	// TLS returns the address of nginx for HTTPS.
 	TLS() netip.AddrPort
-	// Streams returns the addresses of nginx for Options.Streams, in their order. Each is the same
-	// for TCP and UDP.
+	// Streams returns the addresses of nginx for Options.Streams, in their order. Each is both a
+	// TCP and a UDP address.
 	Streams() []netip.AddrPort
 	// Healthy checks the controller's health endpoint once, as a kubelet does. It returns nil if
 	// the controller is healthy.

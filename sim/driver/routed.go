@@ -13,14 +13,15 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Translator is an instance whose cluster gets other objects than the scenario says: with other names,
+// Translator is an instance whose cluster gets objects with other names than those of the scenario,
 // because others use the cluster as well.
 type Translator interface {
 	Translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
 }
 
-// Routed returns a client that writes objects as an instance serves them: as they are, with the names of
-// a Translator or, for a controller of the Gateway API, ingresses as Gateways and HTTPRoutes.
+// Routed returns a client that writes objects in the form that an instance serves: unchanged, with
+// the names of a Translator or, for a controller of the Gateway API, with Gateways and HTTPRoutes
+// in place of ingresses.
 func Routed(client *cluster.Client, i Instance) *cluster.Client {
 	if t, ok := i.(Translator); ok {
 		return client.Translated(t.Translate)
@@ -36,8 +37,8 @@ func gateways(s *adapter.Spec, http, https int64) gateway.Gateways {
 	return gateway.Gateways{Controller: s.GatewayClass.Controller, Namespace: s.Namespace, HTTP: http, HTTPS: https}
 }
 
-// Routable returns why a subject cannot be given an object: an ingress that says what HTTPRoutes cannot
-// express, for a controller that serves the Gateway API. It returns nil for all other objects.
+// Routable returns why an object cannot be given to a subject: HTTPRoutes cannot express the
+// ingress, and the subject serves the Gateway API. It returns nil for all other objects.
 func Routable(s subject.Subject, object *unstructured.Unstructured) error {
 	a, err := adapters.Find(s.Adapter)
 	if err != nil || a.GatewayClass == nil {

@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// SetupOf returns what the adapter of a subject says, for drivers that start the controller in a way
-// of their own: its paths and ports mean nothing.
+// SetupOf returns the expanded adapter of a subject, for drivers that start the controller in their
+// own way. Its paths and ports have no meaning.
 func SetupOf(s subject.Subject) (*adapter.Setup, error) {
 	a, err := adapters.Find(s.Adapter)
 	if err != nil {
@@ -18,8 +18,8 @@ func SetupOf(s subject.Subject) (*adapter.Setup, error) {
 	return a.Expand(adapter.Data{Flags: s.Flags, Config: s.Config})
 }
 
-// UnsupportedAdapter is the UnsupportedSubject of drivers that install controllers by manifests of
-// their own.
+// UnsupportedAdapter implements UnsupportedSubject for drivers that install controllers with their
+// own manifests.
 func UnsupportedAdapter(s subject.Subject) string {
 	if s.Adapter != "" && s.Adapter != adapters.Default {
 		return fmt.Sprintf("it installs controllers by manifests for the adapter %s only: use --driver local", adapters.Default)

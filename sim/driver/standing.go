@@ -9,14 +9,14 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// Standing is a driver of one controller that runs already, and that others may use as well. It
-// starts nothing but pods, and has one instance at a time, whose type is Shared. The flags of
-// subjects do not matter to it.
+// Standing is a driver of a single controller that already runs, and that others may use as well.
+// It starts nothing but pods, and has one instance at a time, whose type is Shared. It ignores the
+// flags of subjects.
 type Standing interface {
 	Driver
 	// UnsupportedCase returns why a case cannot run there; empty: it can.
 	UnsupportedCase(c *behave.Case) string
-	// Room returns for how many pods of cases there is room at the same time; 0: for any number.
+	// Room returns how many pods of cases can run at the same time; 0: any number.
 	Room() int
 }
 
@@ -31,8 +31,8 @@ type Shared interface {
 	Class() string
 	// Replicas returns how many controllers may answer at the instance's address.
 	Replicas() int
-	// DefaultCertificate returns what nginx serves to clients that ask for an unknown host; nil: it
-	// is not known.
+	// DefaultCertificate returns the certificate that nginx serves to clients that ask for an
+	// unknown host, or nil if it is not known.
 	DefaultCertificate() *x509.Certificate
 }
 

@@ -42,7 +42,8 @@ type FlagReader interface {
 	LacksFlag(ctx context.Context, s subject.Subject, flag string) bool
 }
 
-// UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images of an engine.
+// UnsupportedBinary implements UnsupportedSubject for drivers that run controllers as images of an
+// engine.
 func UnsupportedBinary(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !s.IsImage() {
 		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
@@ -53,7 +54,7 @@ func UnsupportedBinary(s subject.Subject) string {
 	return ""
 }
 
-// UnsupportedWebhook is the UnsupportedSubject of drivers whose API server is a real one.
+// UnsupportedWebhook implements UnsupportedSubject for drivers with a real API server.
 func UnsupportedWebhook(s subject.Subject) string {
 	if s.Webhook {
 		return "its webhook cannot be registered, because the API server is a real one: remove webhook, or use --driver local"
@@ -64,7 +65,7 @@ func UnsupportedWebhook(s subject.Subject) string {
 // controllerOfImage begins the commands of adapters that images can run: their entry point replaces it.
 const controllerOfImage = "{{.Controller}}"
 
-// UnsupportedImage is the UnsupportedSubject of drivers that run images with any adapter.
+// UnsupportedImage implements UnsupportedSubject for drivers that run images with any adapter.
 func UnsupportedImage(s subject.Subject) string {
 	a, err := adapters.Find(s.Adapter)
 	if err == nil && a.Command[0] != controllerOfImage { // SupportsSubject reports an error
@@ -126,8 +127,8 @@ func supportsCluster(d Driver, s *scenario.Scenario) error {
 	return nil
 }
 
-// unbreakable returns why a subject has nothing that a fault could break; empty: it has, or there is
-// no such fault.
+// unbreakable returns why a subject has nothing that a fault could break. It returns an empty text
+// if the subject has it, or if there is no such fault.
 func unbreakable(s subject.Subject, name string) string {
 	f, _ := fault.Find(name)
 	a, err := adapters.Find(s.Adapter)
@@ -140,8 +141,8 @@ func unbreakable(s subject.Subject, name string) string {
 	return ""
 }
 
-// unpublished returns why a subject cannot serve the TCP and UDP services of a scenario; empty: it can,
-// or there are none.
+// unpublished returns why a subject cannot serve the TCP and UDP services of a scenario. It returns
+// an empty text if it can, or if there are none.
 func unpublished(s subject.Subject, streams bool) string {
 	a, err := adapters.Find(s.Adapter)
 	if err != nil || a.Streams != nil || !streams {
@@ -150,7 +151,7 @@ func unpublished(s subject.Subject, streams bool) string {
 	return fmt.Sprintf("the adapter %s publishes no services over plain TCP and UDP", a.Name)
 }
 
-// supportsFault returns nil if the driver can make a fault, and this process may.
+// supportsFault returns nil if the driver can make a fault and this process is allowed to.
 func supportsFault(d Driver, name string) error {
 	f, known := fault.Find(name)
 	if !known {

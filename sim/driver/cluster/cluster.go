@@ -1,6 +1,6 @@
-// Package cluster runs subjects in a cluster that is there already, and that others use as well: each
-// subject's controller, its pods and what sends its requests are in a namespace of the run. Its one rule:
-// it needs no more than its roles allow, and leaves nothing behind.
+// Package cluster runs subjects in an existing cluster that others use as well. Each subject's
+// controller, its pods and its generators run in a namespace of the run. Its one rule: it needs no
+// permissions beyond its roles, and leaves nothing behind.
 package cluster
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 	// Traffic is the number of pods that send the requests; 0: this process sends them, through the API
 	// server.
 	Traffic int
-	// Tell is called with each notice for the user. It may be nil.
+	// Tell is called with each message for the user. It may be nil.
 	Tell func(notice string)
 }
 
@@ -100,14 +100,15 @@ func (*Driver) UnsupportedSubject(s subject.Subject) string {
 	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s), driver.UnsupportedWebhook(s))
 }
 
-// UnsupportedFault returns why a cluster that others use does not have what a fault needs. Signals to
-// the controller and nginx come from the observer in their pod.
+// UnsupportedFault returns why a cluster that others use does not support a fault. The observer in
+// the pod of the controller and nginx sends their signals.
 func (*Driver) UnsupportedFault(name string) string {
 	f, _ := fault.Find(name)
 	return unsupportedFaults[f.Needs]
 }
 
-// unsupportedFaults has what faults need and such a cluster does not have.
+// unsupportedFaults maps faults to the missing part that they need and such a cluster does not
+// have.
 var unsupportedFaults = map[fault.Need]string{
 	fault.APIServer:     "others use the API server: use --driver local or container",
 	fault.Configuration: "the files and the network of nginx's container are out of reach: use --driver local, container or kind",
@@ -129,8 +130,8 @@ func repository(image string) string {
 	return name
 }
 
-// Prepare creates the namespace of a subject with the pods that act as simulated pods, after it has
-// removed what killed runs have left behind. Before it starts a pod, it checks that there is room.
+// Prepare removes what killed runs have left behind, creates the namespace of a subject, checks
+// that there is room for its pods, and starts the pods that act as simulated pods.
 func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {
 	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
@@ -160,5 +161,5 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 	return i, nil
 }
 
-// spare is how many pods of a pool are more than needed: some may not answer.
+// spare is the number of extra pods in a pool, because some may not answer.
 const spare = 2

@@ -43,7 +43,7 @@ func (d demand) amount(of corev1.ResourceName) (sum resource.Quantity) {
 	return sum
 }
 
-// total returns the sum of a resource, and its arithmetic.
+// total returns the sum of a resource, and the calculation as text.
 func (all demands) total(of corev1.ResourceName) (sum resource.Quantity, how string) {
 	var parts []string
 	for _, d := range all {
@@ -63,7 +63,8 @@ func (all demands) total(of corev1.ResourceName) (sum resource.Quantity, how str
 // counted are the resources that are checked.
 var counted = []corev1.ResourceName{corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory}
 
-// exceedsQuotas returns what the quotas of the namespace do not allow, with the arithmetic.
+// exceedsQuotas returns the requests that the quotas of the namespace do not allow, with the
+// calculation.
 func (all demands) exceedsQuotas(quotas []corev1.ResourceQuota) (problems []string) {
 	for _, quota := range quotas {
 		for _, of := range counted {
@@ -90,8 +91,8 @@ func (all demands) exceedsQuotas(quotas []corev1.ResourceQuota) (problems []stri
 	return problems
 }
 
-// exceedsNodes returns what the nodes have no room for, with the arithmetic. Running are the pods of the
-// cluster.
+// exceedsNodes returns the requests that the nodes have no room for, with the calculation. Running
+// are the pods of the cluster.
 func (all demands) exceedsNodes(nodes []corev1.Node, running []corev1.Pod) (problems []string) {
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !takesPods(n) })
 	if len(nodes) == 0 {

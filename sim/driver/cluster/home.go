@@ -65,8 +65,8 @@ func (h *home) lease() cluster.Lease {
 	return cluster.Lease{Namespace: h.name(), Name: leaseName, Labels: h.labels(), Duration: leaseDuration}
 }
 
-// remove removes everything that the run has created, and returns when it is gone, even if ctx has
-// ended: others would be left with it.
+// remove removes everything that the run has created, and returns when it is gone. It does so even
+// if ctx has ended, because other users of the cluster would be left with the objects.
 func (h *home) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("not within %v", cleanupTimeout))
 	defer cancel()

@@ -64,7 +64,8 @@ func (i *instance) secret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: i.home.name(), Name: tokenName}, StringData: map[string]string{tokenName: i.token}}
 }
 
-// controllerObjects returns the objects of deploy for a controller that sees its namespace only.
+// controllerObjects returns the objects of deploy for a controller that only sees its own
+// namespace.
 func (i *instance) controllerObjects() ([]runtime.Object, error) {
 	image, bundled := i.driver.image(i.subject)
 	flags := map[string]string{
@@ -123,8 +124,8 @@ func (i *instance) adapt(object runtime.Object) bool {
 // isClusterWide reports whether a rule is about objects that are in no namespace: the IngressClasses.
 func isClusterWide(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "ingressclasses") }
 
-// namespaced are the rules that a controller of all namespaces has in its ClusterRole, for one that
-// serves only its own.
+// namespaced are the rules that a controller of all namespaces has in its ClusterRole, for a
+// controller of a single namespace.
 func namespaced() []rbacv1.PolicyRule {
 	rule := func(group string, resources, verbs []string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
@@ -227,5 +228,5 @@ func whyNotRunning(pod corev1.Pod) string {
 	return ""
 }
 
-// hopeless are the reasons of containers that will hardly start.
+// hopeless are the waiting reasons of containers that will probably never start.
 var hopeless = []string{"ErrImageNeverPull", "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}

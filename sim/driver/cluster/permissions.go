@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/permission"
 )
 
-// permissions are everything that a run must do. deploy/cluster has a role with it, and with helpful.
-// The user must also have what it gives to the controller.
+// permissions are all permissions that a run requires. deploy/cluster has a role with these and the
+// helpful ones. The user must also have the permissions that it grants to the controller.
 var permissions = slices.Concat(
 	permission.To("", "namespaces", "create", "delete", "get", "list"),
 	permission.To("", "configmaps", "create", "delete", "list", "update", "watch"),

@@ -10,8 +10,8 @@ import (
 // ranged are the resources that a LimitRange may bound for a pod.
 var ranged = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-// exceedsRanges returns why the LimitRanges of the namespace refuse pods of the subject, and notices of
-// limits that they add to its containers. The rules are those of Kubernetes' admission plugin
+// exceedsRanges returns why the LimitRanges of the namespace refuse pods of the subject, and which
+// limits they add to its containers. The rules are those of Kubernetes' admission plugin
 // LimitRanger: a container without a limit gets the default one, or else the maximum.
 func (all demands) exceedsRanges(ranges []corev1.LimitRange) (problems, notices []string) {
 	added := corev1.ResourceList{}

@@ -8,15 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// names translate the names of a scenario to those of the run: everything is in the run's namespace, and
-// the classes are its own.
+// names translates the names of a scenario to those of the run: all objects are in the run's
+// namespace, and the run has its own classes.
 type names struct {
 	run  string            // the namespace of the run, and the beginning of the names of its classes
 	of   string            // the namespace of the scenario; empty: no object had one yet
 	made map[string]string // labels
 }
 
-// translate returns what is written in place of an object. The namespace itself is there already.
+// translate returns the objects that are written in place of an object. The namespace itself exists
+// already.
 func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	if object.GetKind() == "Namespace" {
 		return nil, n.see(object.GetName())
@@ -55,7 +56,7 @@ func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Un
 	return []*unstructured.Unstructured{object}, nil
 }
 
-// see notes the namespace of the scenario. It returns an error for a second one.
+// see records the namespace of the scenario. It returns an error for a second one.
 func (n *names) see(namespace string) error {
 	if n.of == "" {
 		n.of = namespace

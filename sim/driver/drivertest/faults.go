@@ -28,8 +28,8 @@ type victim struct {
 	troubles []string
 }
 
-// noCluster stands in for the pods and workers, which an instance alone does not have. It is a type
-// of its own so that the methods of Instance come before those of Unable.
+// noCluster replaces the pods and workers, which an instance alone does not have. It is a separate
+// type so that the methods of Instance take precedence over those of Unable.
 type noCluster struct{ fault.Unable }
 
 func (v *victim) Trouble(what, detail string) {
@@ -44,8 +44,8 @@ func (v *victim) trouble() []string {
 	return v.troubles
 }
 
-// ofNginx are the faults that come to nginx's files and network where they are:
-// what they break is broken there, and whole again afterwards.
+// ofNginx tests the faults that act on nginx's files and network, wherever they are: each fault
+// breaks its target, and heals it afterwards.
 func ofNginx(t *testing.T, d driver.Driver) {
 	if os.Geteuid() != 0 {
 		t.Skip("filling disks and refusing connections needs root")
@@ -67,8 +67,8 @@ func ofNginx(t *testing.T, d driver.Driver) {
 	stop(t, v)
 }
 
-// ofAPI are those that meet the subject's requests, whatever it calls itself, and
-// not the harness's.
+// ofAPI tests that faults of the API server affect the requests of the subject, whatever its user
+// agent, but not those of the harness.
 func ofAPI(t *testing.T, d driver.Driver) {
 	v := &victim{Instance: prepare(t, d, 0, nil)}
 	launch(t, v)
@@ -159,8 +159,8 @@ func refusedPosts(t *testing.T, v *victim, master int) {
 	}
 }
 
-// configTests needs something to find fault with: that it finds nothing may be
-// because it does not look.
+// configTests also tears the configuration: a fault that tests nothing would find nothing wrong
+// either.
 func configTests(t *testing.T, v *victim) {
 	defer strike(t, v, "config-tests")()
 	seen := map[string]bool{}
@@ -177,7 +177,7 @@ func configTests(t *testing.T, v *victim) {
 	await(t, "nginx -t to find fault with half a configuration", func() bool { return len(v.trouble()) > 0 })
 }
 
-// tests are the PIDs of our children that test a configuration: one, or none.
+// tests returns the PIDs of our children that test a configuration: one or none.
 func tests(t *testing.T) (pids []string) {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/self/task/*/children")

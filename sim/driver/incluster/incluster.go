@@ -1,5 +1,6 @@
-// Package incluster makes the objects of a subject's controller in a real cluster: those of deploy,
-// adapted to a run. Its one rule: it knows no cluster; its callers add what theirs needs.
+// Package incluster makes the objects of a subject's controller in a real cluster: the objects of
+// package deploy, adapted to a run. Its one rule: it knows no cluster; callers add what theirs
+// needs.
 package incluster
 
 import (

@@ -98,7 +98,7 @@ func (d *Driver) affectsOthers(c *behave.Case) string {
 	return ""
 }
 
-// reach returns a reason if an ingress may affect requests for other hosts than its own.
+// reach returns a reason if an ingress may affect requests for hosts other than its own.
 func reach(ingress *networkingv1.Ingress) string {
 	if ingress.Spec.DefaultBackend != nil {
 		return "its ingress " + ingress.Name + " has a default backend, which may answer requests for hosts of others"

@@ -23,7 +23,8 @@ const ofController = "app.kubernetes.io/name=ingress-nginx,app.kubernetes.io/com
 // assumedReplicas is the number of controllers if it is not known.
 const assumedReplicas = 4
 
-// controller is what the cluster tells about the controller. The zero value means nothing.
+// controller is what the cluster shows of the controller. The zero value means that nothing is
+// known.
 type controller struct {
 	kind, name string // Deployment or DaemonSet, and namespace/name
 	image      string

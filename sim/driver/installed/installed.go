@@ -1,7 +1,7 @@
-// Package installed runs behaviour cases on a controller that is installed in a cluster already, and
-// that others use as well. It starts nothing but pods. Its one rule: it neither changes nor removes
-// what it did not create, except for the keys of the controller's ConfigMap, if the user names that;
-// these get their former values back.
+// Package installed runs behaviour cases on an existing installation of a controller that others
+// use as well. It starts nothing but pods. Its one rule: it neither changes nor removes what it did
+// not create, except for the keys of the controller's ConfigMap, if the user names that; these get
+// their former values back.
 package installed
 
 import (
@@ -108,8 +108,8 @@ func (d *Driver) String() string {
 	return text + cmp.Or(d.controller.describe(), ", "+plural.Of(d.Replicas, "replica"))
 }
 
-// sentinels is how many pods of a pool the run uses for itself: the sentinel's, some of which rest
-// after they were replaced.
+// sentinels is the number of pods of a pool that the run needs for the sentinel, including replaced
+// ones that are at rest.
 const sentinels = 4
 
 // Room implements driver.Standing.

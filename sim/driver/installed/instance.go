@@ -58,12 +58,13 @@ func (i *instance) Revive(context.Context) error {
 	return errors.New("the controller of an installation is not restarted")
 }
 
-// Died returns a channel that is never closed: the end of an installation's controller is not seen.
+// Died returns a channel that is never closed, because the end of an installation's controller
+// cannot be seen.
 func (i *instance) Died() <-chan struct{} { return i.died }
 func (i *instance) Err() error            { return nil }
 
-// Stop removes everything that the run created and restores what it changed, even if ctx has ended:
-// others would be left with it.
+// Stop removes everything that the run created and restores what it changed. It does so even if ctx
+// has ended, because other users of the cluster would be left with the changes.
 func (i *instance) Stop(ctx context.Context) error {
 	i.stop.Do(func() {
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("not within %v", cleanupTimeout))

@@ -157,8 +157,8 @@ func (o *objects) create(ctx context.Context, object *unstructured.Unstructured)
 	return nil
 }
 
-// isOurs reports whether an object that exists is one of this run that is not being deleted: its
-// creation succeeded although the answer was lost. The error for an object of others is
+// isOurs reports whether an existing object belongs to this run and is not being deleted. Then its
+// creation succeeded although the answer was lost. For an object of others, the error is
 // cluster.ErrNotOurs.
 func (o *objects) isOurs(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
 	var found metav1.Object

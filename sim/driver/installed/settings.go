@@ -63,7 +63,7 @@ func (s *settings) set(ctx context.Context, data map[string]string) error {
 	return s.write(ctx, data)
 }
 
-// restore gives the keys that were changed their former values back.
+// restore sets the changed keys back to their former values.
 func (s *settings) restore(ctx context.Context) error {
 	if len(s.touched) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (s *settings) restore(ctx context.Context) error {
 	return nil
 }
 
-// write gives the keys that were changed the values that they have in data.
+// write sets the changed keys to their values in data.
 func (s *settings) write(ctx context.Context, data map[string]string) error {
 	api := s.client.CoreV1().ConfigMaps(s.name.Namespace)
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -95,8 +95,8 @@ func (s *settings) write(ctx context.Context, data map[string]string) error {
 	})
 }
 
-// change gives the keys of a ConfigMap that were changed the values that they have in data. It
-// reports whether one of them had another value.
+// change sets the changed keys of a ConfigMap to their values in data. It reports whether any of
+// them had another value.
 func (s *settings) change(of *corev1.ConfigMap, data map[string]string) bool {
 	changed := false
 	for _, key := range s.touched {

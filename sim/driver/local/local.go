@@ -36,7 +36,8 @@ var (
 	_ driver.PodLimiter     = Driver{}
 )
 
-// allowsIsolation returns why this machine does not allow to isolate controllers; tests replace it.
+// allowsIsolation returns why this machine does not allow the isolation of controllers. Tests
+// replace it.
 var allowsIsolation = isolated.Allowed
 
 // Name returns "local".
@@ -45,8 +46,8 @@ func (Driver) Name() string { return "local" }
 // Room implements driver.PodLimiter.
 func (Driver) Room(need backend.Need) error { return need.Fit(backend.BlockPods) }
 
-// UnsupportedSubject returns a reason for subjects that need limits, programs that this machine lacks, or
-// an isolation that it does not allow.
+// UnsupportedSubject returns a reason for subjects that need limits, programs that this machine
+// lacks, or isolation that it does not allow.
 func (d Driver) UnsupportedSubject(s subject.Subject) string {
 	if !s.Resources.IsZero() {
 		return "processes have no limits for CPU and memory: use --driver container"
@@ -77,8 +78,8 @@ func (d Driver) UnsupportedSubject(s subject.Subject) string {
 	return d.unisolated(c.path, setup)
 }
 
-// unisolated returns why a controller cannot run on a machine that does not allow to isolate it; empty: it
-// can.
+// unisolated returns why a controller cannot run on a machine that does not allow its isolation, or
+// an empty text if it can.
 func (d Driver) unisolated(controller string, setup *adapter.Setup) string {
 	var folders []string
 	if setup.Isolation != nil && !d.HostPaths {
@@ -123,7 +124,7 @@ func (d Driver) controller(ctx context.Context, a *adapter.Adapter, s subject.Su
 	return c, err
 }
 
-// tell adds to the data of an adapter what it can know of the controller.
+// tell adds what an adapter can know about the controller to the adapter's data.
 func (c controller) tell(data adapter.Data) adapter.Data {
 	data.Controller, data.Help = c.path, c.help
 	return data

@@ -87,9 +87,9 @@ func (r *runtime) command() (*exec.Cmd, error) {
 	return command, os.MkdirAll(command.Dir, 0o755)
 }
 
-// environment returns the variables that a controller shares with this process. With in-cluster
-// configuration, it must find no cluster of the user's instead, as client libraries do through these
-// variables and in the user's home.
+// environment returns the variables that a controller shares with this process. A controller with
+// in-cluster configuration must not find a cluster of the user instead, which client libraries look
+// for through these variables and in the user's home.
 func (r *runtime) environment() []string {
 	env := os.Environ()
 	if !r.setup.InCluster {
@@ -141,8 +141,8 @@ func (r *runtime) view() (*isolated.View, error) {
 	return view, nil
 }
 
-// Root returns the root of the controller's files; empty for an image, in which links lead elsewhere than
-// on this machine.
+// Root returns the root of the controller's files. It is empty for an image, because links in an
+// image do not lead to the same files on this machine.
 func (r *runtime) Root() string {
 	if r.image != nil {
 		return ""

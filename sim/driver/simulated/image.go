@@ -13,9 +13,10 @@ import (
 // ImageKubeconfig is the path of the kubeconfig for controllers that run from an image.
 const ImageKubeconfig = "/kubeconfig"
 
-// ExpandForImage expands the adapter of a subject that runs from an image with these labels: its files are
-// at their own paths, it sees no processes but its own, and its entry point replaces .Controller. Of
-// its flags, only that for logs with records is known: the bundled controller has it.
+// ExpandForImage expands the adapter of a subject that runs from an image with these labels. The
+// image's files are at their own paths, the controller sees only its own processes, and the image's
+// entry point replaces .Controller. The only flag that is known is log-format, which the bundled
+// controller has.
 func (i *Instance) ExpandForImage(a *adapter.Adapter, labels map[string]string) (*adapter.Setup, error) {
 	data := i.Data()
 	data.Controller, data.Kubeconfig = "controller", ImageKubeconfig
@@ -32,7 +33,8 @@ func (i *Instance) ExpandForImage(a *adapter.Adapter, labels map[string]string) 
 	return setup, err
 }
 
-// ImageArguments are the arguments of a controller that runs from an image, after those of the image.
+// ImageArguments are the arguments of a controller that runs from an image, which follow those of
+// the image.
 func ImageArguments(s *adapter.Setup) []string {
 	return append(append([]string{}, s.Command[1:]...), s.Arguments...)
 }

@@ -51,8 +51,9 @@ type Instance struct {
 	stop    sync.Once
 }
 
-// WithRuntime sets what the adapter says of the subject, and the runtime of the controller, and defines
-// the custom kinds of the adapter. It returns the instance. With an error, the cluster has ended.
+// WithRuntime sets the expanded adapter of the subject and the runtime of the controller, and
+// defines the custom kinds of the adapter. It returns the instance. After an error, the cluster is
+// gone.
 func (i *Instance) WithRuntime(ctx context.Context, setup *adapter.Setup, runtime Runtime) (driver.Instance, error) {
 	i.setup, i.runtime = setup, runtime
 	if err := i.define(ctx); err != nil {
@@ -81,8 +82,8 @@ func (i *Instance) API() *rest.Config {
 // Kubeconfig returns the path of the kubeconfig of the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
-// Inject applies the fault to all clients except the harness, which uses the same server: every other
-// client is the subject, unless its adapter knows its user agent.
+// Inject applies the fault to the subject. The harness uses the same server, so the subject is
+// every client except the harness, unless the adapter knows the subject's user agent.
 func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck int), err error) {
 	scope.Spare, scope.UserAgent = harness, i.setup.UserAgent
 	return i.api.Inject(f, scope)
