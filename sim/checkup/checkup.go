@@ -1,6 +1,6 @@
 // Package checkup starts one controller alone and checks, point by point, that it does what a run
-// needs, and that its adapter lets the harness see it. Its one rule: each point says what was found,
-// and a controller that lacks something is a result, not an error.
+// needs, and that its adapter lets the harness observe it. Its one rule: each point says what was
+// found, and a controller that lacks something is a result, not an error.
 package checkup
 
 import (
@@ -40,8 +40,8 @@ type Result struct {
 	Took  time.Duration `json:"took"`
 }
 
-// points are the points in their order. Without an essential one, the others are not reached, except
-// for the last ones, which end the controller.
+// points are the points in their order. If an essential point fails, the points after it are not
+// reached, except for the last ones, which end the controller.
 var points = []struct {
 	name, what string
 	essential  bool
@@ -97,8 +97,8 @@ func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(one Result) bool { return !one.OK })
 }
 
-// Do makes the checkup. The error says why it could not be made; what the controller lacks is in the
-// report.
+// Do makes the checkup. The error says why the checkup could not be made. What the controller lacks
+// is in the report.
 func Do(ctx context.Context, o Options) (Report, error) {
 	if o.Patience == 0 {
 		o.Patience = time.Minute

@@ -108,7 +108,7 @@ func (c *checkup) newHost(ctx context.Context) (string, error) {
 	return c.after(ctx, c.addHost, c.host(c.hosts+1))
 }
 
-// after makes a change, and returns what it took until a host answers as it should.
+// after makes a change, and returns the time until a host gives the expected answer.
 func (c *checkup) after(ctx context.Context, change func(context.Context) error, host string) (string, error) {
 	before := c.generation()
 	began := time.Now()
@@ -162,7 +162,7 @@ type victim struct {
 	unable
 }
 
-// unable is a type of its own so that the methods of Instance come before those of Unable.
+// unable is a separate type so that the methods of Instance take precedence over those of Unable.
 type unable struct{ fault.Unable }
 
 func (c *checkup) faults(ctx context.Context) (string, error) {

@@ -1,6 +1,6 @@
-// Package clock relates the clock of another machine to ours, as NTP does: from exchanges of which the
-// times of sending and receiving are known here, and a time in between is known there. Its one rule: it
-// gets all times as arguments, and never claims to know an offset better than its bound.
+// Package clock relates the clock of another machine to ours, as NTP does: from exchanges for which
+// our clock shows the times of sending and receiving, and their clock shows a time in between. Its
+// one rule: all times are arguments, and it never claims to know an offset better than its bound.
 package clock
 
 import (

@@ -65,8 +65,8 @@ func (l Lease) renew(ctx context.Context, client kubernetes.Interface, lease *co
 	}
 }
 
-// Expires returns when the Lease expires, of whatever run. Without a Lease, the run has begun a moment
-// ago, or is over: it then counts from since.
+// Expires returns when the Lease expires, whichever run holds it. If there is no Lease, the run has
+// begun a moment ago or is over; the time then counts from since.
 func (l Lease) Expires(ctx context.Context, client kubernetes.Interface, since time.Time) (time.Time, error) {
 	lease, err := client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.Name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

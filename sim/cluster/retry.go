@@ -20,7 +20,7 @@ const (
 // ErrNotOurs is the error for an object that a run must not touch, because others created it.
 var ErrNotOurs = errors.New("not touched")
 
-// Retry repeats do until it is done, fails with an error that is not temporary, or ctx ends.
+// Retry repeats do until do succeeds, fails with an error that is not temporary, or ctx ends.
 func Retry(ctx context.Context, do wait.ConditionWithContextFunc) error {
 	var temporary error
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {

@@ -133,8 +133,8 @@ func (e VoidError) Error() string {
 }
 
 // Runs compares runs of one scenario and seed, subject by subject. The runs must be in the order in
-// which they were made. A void run is an error, a VoidError: it is not conclusive, and leaving it
-// out would bias the selection of runs. An unknown figure in Figures or Budgets is an error, too.
+// which they were made. A void run gives a VoidError: it is not conclusive, and omitting it would
+// bias the selection of runs. An unknown figure in Figures or Budgets is also an error.
 func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	if err := comparable(base, head); err != nil {
 		return Comparison{}, err

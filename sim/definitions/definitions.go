@@ -24,8 +24,8 @@ import (
 // kind is the kind of the objects that Read returns.
 const kind = "CustomResourceDefinition"
 
-// Read returns the definitions of all files, in their order. The error says which of them cannot be had,
-// and why.
+// Read returns the definitions of all files, in their order. The error names the definitions that
+// cannot be read, and the reason.
 func Read(ctx context.Context, all []adapter.CRDs) ([]*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	for _, one := range all {

@@ -1,7 +1,7 @@
-// Package clusters generates clusters such as teams have them: ingresses with the annotations,
-// certificates, paths and mistakes of many applications, and the objects that they refer to. It
-// stands between a seed and the file that a controller's reader reads. Its one rule: the same size
-// and seed give the same bytes on every machine.
+// Package clusters generates realistic clusters: ingresses with the annotations, certificates,
+// paths and mistakes of many applications, and the objects that they refer to. It stands between a
+// seed and the file that a controller's reader reads. Its one rule: the same size and seed give the
+// same bytes on every machine.
 package clusters
 
 import (

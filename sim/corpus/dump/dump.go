@@ -1,7 +1,7 @@
-// Package dump turns a dump of a user's cluster into a cluster file that can be stored and shared: it
-// takes what a controller reads, replaces certificates and passwords, and leaves everything else out.
-// Its one rule: an object of the result is built field by field from what is known to be harmless, so
-// nothing of the input is kept because it was overlooked. A private key is never kept.
+// Package dump turns a dump of a user's cluster into a cluster file that can be stored and shared:
+// it takes what a controller reads, replaces certificates and passwords, and leaves everything else
+// out. Its one rule: each object of the result is built field by field from data that is known to
+// be harmless, so nothing is kept by oversight. A private key is never kept.
 package dump
 
 import (
@@ -23,14 +23,14 @@ import (
 // DefaultPrefix precedes the controller's annotations.
 const DefaultPrefix = "nginx.ingress.kubernetes.io"
 
-// Options say what the dump belongs to, and whether names are hashed.
+// Options describe the controller of the dump, and whether names are hashed.
 type Options struct {
 	// The objects that flags of the controller name. Those that are not in the dump are skipped.
 	ConfigMap, TCPServices, UDPServices, DefaultBackendService, DefaultSSLCertificate types.NamespacedName
 	// AnnotationsPrefix precedes the controller's annotations; empty means DefaultPrefix.
 	AnnotationsPrefix string
-	// HashKey is the key of the hashes that replace names; empty keeps names. Imports with the same
-	// key agree. Nobody can guess names without it.
+	// HashKey is the key of the hashes that replace names; if it is empty, names are kept. Imports
+	// with the same key give the same hashes. Without the key, nobody can guess names.
 	HashKey []byte
 }
 
@@ -213,7 +213,7 @@ func (i *importer) flags() []string {
 	return all
 }
 
-// sorted returns objects in the order of their names, so that two dumps of a cluster agree.
+// sorted returns objects sorted by name, so that two dumps of a cluster give the same result.
 func sorted[T metav1.Object](objects []T) []T {
 	return slices.SortedFunc(slices.Values(objects), func(a, b T) int {
 		return cmp.Compare(nameOf(a).String(), nameOf(b).String())

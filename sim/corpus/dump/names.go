@@ -109,8 +109,9 @@ func (n names) text(text string) string {
 	})
 }
 
-// list hashes the hosts of a list, such as that of server-alias. An item that is a regular expression
-// cannot be hashed: it becomes a host of its own. It returns how many there were.
+// list hashes the hosts of a list, such as that of server-alias. An item that is a regular
+// expression cannot be hashed in parts, so it is replaced by a host. list returns the number of
+// such items.
 func (n names) list(text string) (hashed string, expressions int) {
 	if !n.hashed() {
 		return text, 0

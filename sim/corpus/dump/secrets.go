@@ -26,8 +26,8 @@ const (
 	dhParamKey    = "dhparam.pem"
 )
 
-// secret returns a Secret with what the controller reads of it: generated certificates and keys in
-// place of the user's, and hashes of Password. What cannot be read stays unreadable.
+// secret returns a Secret with the parts that the controller reads: generated certificates and keys
+// in place of the user's, and hashes of Password. Parts that cannot be parsed stay invalid.
 func (i *importer) secret(s *corev1.Secret) (*corev1.Secret, error) {
 	how := i.wanted.secrets[nameOf(s)]
 	kept := &corev1.Secret{TypeMeta: kindOf("v1", "Secret"), ObjectMeta: i.meta(s), Type: s.Type, Data: map[string][]byte{}}
@@ -88,8 +88,9 @@ func (i *importer) certificates(s, kept *corev1.Secret, how use) error {
 	return nil
 }
 
-// pair returns a generated certificate for the names of the user's one. If the key did not belong to
-// the certificate, the generated one does not either.
+// pair returns a generated certificate for the names in the user's certificate. If the user's key
+// does not belong to the certificate, the generated key does not belong to the generated
+// certificate either.
 func (i *importer) pair(kept *corev1.Secret, certificate, key []byte) (certificates.Pair, error) {
 	found := parsed(certificate)
 	if len(found) == 0 {

@@ -50,7 +50,7 @@ var plain = []string{
 	"http2-push-preload",
 }
 
-// plainValues are annotations with which pods answer plainly if they have one of these values.
+// plainValues are annotations that do not prevent a plain answer if they have one of these values.
 var plainValues = map[string][]string{
 	"backend-protocol":   {"HTTP"},
 	"load-balance":       {"round_robin", "ewma"},
@@ -61,7 +61,8 @@ var plainValues = map[string][]string{
 	"enable-modsecurity": {"false"},
 }
 
-// leading are annotations without which others have no effect, so they are named as the reason.
+// leading are annotations on which the effect of others depends, so they are the ones named as the
+// reason.
 var leading = []string{"auth-url", "auth-type", "limit-rps", "limit-rpm", "limit-connections", "mirror-target"}
 
 // unplain returns why pods may not answer plainly at the paths of an ingress; "" if they do.
@@ -82,7 +83,8 @@ func (a annotations) unplain() string {
 	return ""
 }
 
-// ofHost returns why pods may not answer plainly at any path of the ingress's hosts; "" if they do.
+// ofHost returns why pods may not answer plainly at any path of the ingress's hosts, or "" if they
+// do.
 func (a annotations) ofHost(snippets bool) string {
 	switch {
 	case !snippets && (a.has("configuration-snippet") || a.has("server-snippet")):

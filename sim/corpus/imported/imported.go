@@ -1,5 +1,5 @@
-// Package imported turns a user's cluster into a population: simulated pods take the place of its
-// endpoints, and those of its hosts and paths that plainly answer become targets of requests. Its one
+// Package imported turns a user's cluster into a population: simulated pods replace its endpoints,
+// and those of its hosts and paths that pods answer with 200 become targets of requests. Its one
 // rule: it is pure, and everything that it leaves out is counted and named.
 package imported
 
@@ -24,23 +24,23 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// Namespace is that of names without one, as for kubectl.
+// Namespace is the namespace of names without one, as in kubectl.
 const Namespace = "default"
 
 // Options say how a cluster is used.
 type Options struct {
 	Seed uint64 // of the names of pods
-	// Foreign means that a controller serves the cluster that does not read ingress-nginx's annotations
-	// and knows no class but corpus.IngressClass.
+	// Foreign means that the cluster's controller does not read ingress-nginx's annotations, and
+	// knows no class except corpus.IngressClass.
 	Foreign bool
-	// Snippets means that the controllers accept snippets. ingress-nginx rejects an ingress with one by
-	// default, and closes hosts that it protects.
+	// Snippets means that the controllers accept snippets. By default, ingress-nginx rejects an
+	// ingress with a snippet, and closes the hosts that the ingress protects.
 	Snippets bool
 }
 
-// Of returns the population of the manifests of a cluster, and what is left out. The certificates and
-// passwords in them are replaced (package dump). It is an error if a manifest is wrong, or if there is
-// no target.
+// Of returns the population of the manifests of a cluster, and what is left out. The certificates
+// and passwords in them are replaced (package dump). It returns an error if a manifest is wrong, or
+// if there is no target.
 func Of(manifests []manifest.Manifest, o Options) (corpus.Population, *event.Population, error) {
 	kept, err := dump.Of(manifests, dump.Options{})
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// backends returns the services with endpoints, whose pods are simulated. Each service has pods of its
-// own, even if it shares its pods with another in the cluster: an answer then names the service that
-// the controller has chosen.
+// backends returns the services with endpoints, whose pods are simulated. Each service gets its own
+// pods, even if it shares pods with another service in the cluster. So an answer shows which
+// service the controller has chosen.
 func (c *cluster) backends() map[key]*corpus.Service {
 	names := corpus.NewNames(rand.New(rand.NewPCG(c.Seed, 0)))
 	all := map[key]*corpus.Service{}
@@ -57,8 +57,8 @@ func (c *cluster) backend(at key, names *corpus.Names) *corpus.Service {
 	return &made
 }
 
-// ofOneFamily returns the EndpointSlices of a service with IPv4 addresses, or those with IPv6 addresses
-// if there are no others: of a service with both, they have the same pods.
+// ofOneFamily returns the EndpointSlices of a service with IPv4 addresses, or those with IPv6
+// addresses if there are no others. The slices of a service with both families have the same pods.
 func (c *cluster) ofOneFamily(of key) []*discoveryv1.EndpointSlice {
 	sorted := slices.SortedFunc(slices.Values(c.slices[of]), func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	for _, family := range []discoveryv1.AddressType{discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6} {

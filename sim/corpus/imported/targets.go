@@ -48,8 +48,8 @@ func (p *path) name(h *host) string {
 	return fmt.Sprintf("%s: %s%s", nameOf(p.ingress), cmp.Or(h.pattern, "*"), p.text)
 }
 
-// targets returns the hosts and paths that requests ask for, in the order of the ingresses, and leaves
-// out all others.
+// targets returns the hosts and paths that requests can ask for, in the order of the ingresses. It
+// leaves out all others.
 func (c *cluster) targets(backends map[key]*corpus.Service) []target {
 	var order []*host
 	for _, ingress := range c.ingresses {
@@ -193,7 +193,8 @@ func covers(name, host string) bool {
 	return name == host || wildcard && found && before != "" && !strings.Contains(before, ".")
 }
 
-// askWildcards chooses names that clients ask for where a host is a pattern.
+// askWildcards chooses the host names that clients ask for when an ingress has a wildcard host or
+// no host.
 func (c *cluster) askWildcards(all []*host) {
 	for _, h := range all {
 		suffix, wildcard := strings.CutPrefix(h.pattern, "*")
