@@ -82,9 +82,10 @@ const (
 	Cut        PhaseName = "cut" // the run was interrupted; nothing after it is measured
 )
 
-// Change is a change of the cluster. At is the time of its intent, before its API write; for a change
-// that was observed in a cluster of others, At is the time at which the API told it. IDs count from 1
-// and are unique within a subject; the same ID is the same change for every subject of the run.
+// Change is a change of the cluster. At is the time of its intent, before its API write; for a
+// change that was observed in a cluster of others, At is the time at which the API reported it. IDs
+// count from 1 and are unique within a subject; the same ID means the same change for every subject
+// of the run.
 type Change struct {
 	ID      int      `json:"id"`
 	Step    string   `json:"step"`              // rolling-update, apply …
@@ -99,8 +100,8 @@ type Change struct {
 	// Certificate is the new certificate, if the change has one.
 	Certificate  *Certificate  `json:"certificate,omitempty"`
 	Confirmation *Confirmation `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
-	// Late is, for an observed change, how long before At the API server had stored it, at most: the
-	// server records the second. 0 means that it is not known.
+	// Late is, for an observed change, the maximum time between its storage by the API server,
+	// which records whole seconds, and At. 0 means that it is not known.
 	Late time.Duration `json:"late,omitempty"`
 }
 

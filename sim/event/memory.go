@@ -1,10 +1,10 @@
 package event
 
-// Memory is what a controller says, at its metrics endpoint, of memory that nothing sees from outside.
-// At is the time of the answer.
+// Memory is memory that cannot be seen from outside, as a controller reports it at its metrics
+// endpoint. At is the time of the answer.
 type Memory struct {
 	Heap int64 `json:"heap,omitempty"` // bytes of the objects of a controller in Go, garbage included; 0: it does not say
-	// Dictionaries are the shared dictionaries of nginx's Lua, by name; nil: it does not say.
+	// Dictionaries are the shared dictionaries of nginx's Lua, by name; nil: not reported.
 	Dictionaries map[string]Dictionary `json:"dictionaries,omitempty"`
 }
 

@@ -2,9 +2,9 @@ package event
 
 import "iter"
 
-// Merge yields the events of several logs as one: of the next events of all logs, the one with the
-// least At comes first. So the result is in the order of At wherever each of the logs is. The first
-// error ends it.
+// Merge yields the events of several logs as one. It always takes the log whose next event has the
+// smallest At. So the result is in the order of At wherever each of the logs is. The first error
+// ends it.
 func Merge(logs ...iter.Seq2[Event, error]) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		heads := make([]head, 0, len(logs))

@@ -16,8 +16,8 @@ type Scrape struct {
 type Reloads struct {
 	Loaded int `json:"loaded"` // that of nginx's start included
 	Failed int `json:"failed"`
-	// Last is when the last one was loaded, since the start of the run, by the controller's clock; it
-	// may be negative. 0 means that the controller does not tell.
+	// Last is when the last one was loaded, since the start of the run, by the controller's clock;
+	// it may be negative. 0 means that the controller does not report it.
 	Last time.Duration `json:"last,omitempty"`
 }
 

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// notApplicable returns why the expectation does not apply to a subject; "" if it does. It evaluates
-// the expectation with only those values unknown that do not apply: if the result is unknown, it
+// notApplicable returns why the expectation does not apply to a subject, or "" if it applies. It
+// evaluates the expectation with the inapplicable values as unknowns. If the result is unknown, it
 // depends on them.
 func (e Expectation) notApplicable(s measure.Subject) (string, error) {
 	if len(s.NotApplicable) == 0 {

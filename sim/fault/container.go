@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rootOf returns the path at which this process finds the files that another one sees; empty if the
-// two see the same. A process may see others below the same root, by its mount namespace. Ours is that
-// of this thread: /proc/self is the main thread, which withFilesOf may have moved.
+// rootOf returns the path at which this process finds the files that another process sees, or an
+// empty text if both see the same files. Processes with the same root may still see different files
+// because of their mount namespaces. Our namespace is that of this thread, because /proc/self
+// stands for the main thread, which withFilesOf may have moved.
 func rootOf(pid int) (string, error) {
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	for _, pair := range [][2]string{{"/", root + "/."}, {"/proc/thread-self/ns/mnt", fmt.Sprintf("/proc/%d/ns/mnt", pid)}} {

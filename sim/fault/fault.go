@@ -1,7 +1,7 @@
-// Package fault breaks things around a subject on purpose. It stands between the
-// timeline's fault steps and what they break, such as the API server or nginx's
-// processes. Its one rule: a fault does what happens in production, and the log has
-// when it struck, how much it struck, and when it was healed.
+// Package fault breaks things around a subject on purpose. It stands between the timeline's fault
+// steps and what they break, such as the API server or nginx's processes. Its one rule: a fault
+// does what happens in production, and the log records when it struck, how much it struck, and when
+// it was healed.
 package fault
 
 import (
@@ -17,22 +17,22 @@ import (
 type Fault struct {
 	Name string
 	Doc  string // a sentence
-	// Strikes is the unit in which it counts what it struck: requests, workers, files.
+	// Strikes is the unit in which the fault counts what it strikes: requests, workers, files.
 	Strikes string
-	// Lasts means that the fault holds for a time, which the step must give; otherwise it
-	// happens once.
+	// Lasts means that the fault holds for a time, which the step must set; otherwise it happens
+	// once.
 	Lasts bool
-	// Kills means that the controller may end because of it, and must be started again then.
+	// Kills means that the fault may end the controller, which must then be started again.
 	Kills bool
 	// Root means that only root can make it.
 	Root bool
-	// Needs is what a driver must be able to break for it; empty: nothing special.
+	// Needs is what a driver must be able to break for the fault; empty: nothing special.
 	Needs Need
 
 	strike func(Victim, time.Duration) (endFunc, error)
 }
 
-// Need is something that not every driver, or not every subject, has to break.
+// Need is something to break that not every driver, or not every subject, has.
 type Need string
 
 const (

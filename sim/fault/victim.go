@@ -21,9 +21,9 @@ type Victim interface {
 // Access is what faults can break where a subject runs; drivers implement it. A new capability is a
 // method here and in Unable, and in each driver that has it.
 type Access interface {
-	// Inject breaks the subject's API server for the subject, whatever it calls itself. A fault of
+	// Inject breaks the subject's API server for the subject, whatever its user agent. A fault of
 	// single requests does not affect the harness. Heal returns how much the fault struck, as
-	// kubeapi.Server.Inject says. The error is ErrNotHere if the driver cannot do it.
+	// described at kubeapi.Server.Inject. The error is ErrNotHere if the driver cannot do it.
 	Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error)
 	// Master returns the PID of nginx's master process.
 	Master() (int, error)
@@ -37,15 +37,16 @@ type Access interface {
 	StatusPort() int
 }
 
-// Pods is what faults can break about a subject's simulated pods.
+// Pods is the part of a subject's simulated pods that faults can break.
 type Pods interface {
-	// DelayReadiness makes pods that start from now on listen only that long after they are in
-	// their service; 0 ends that. It returns how many pods were late since the last call.
+	// DelayReadiness makes pods that start from now on listen only after a delay, which begins when
+	// they are in their service; 0 ends that. It returns how many pods were delayed since the last
+	// call.
 	DelayReadiness(by time.Duration) (pods int)
 }
 
-// Unable is a Victim that offers nothing to break. Drivers and tests embed it and implement what
-// they have.
+// Unable is a Victim that has nothing to break. Drivers and tests embed it and implement what they
+// have.
 type Unable struct{}
 
 var _ Victim = Unable{}

@@ -9,18 +9,19 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// classAnnotation names the class of ingresses that are older than spec.ingressClassName.
+// classAnnotation is the annotation for the class of ingresses from before spec.ingressClassName.
 const classAnnotation = "kubernetes.io/ingress.class"
 
-// needless are annotations of ingress-nginx, with the values that ask for what an HTTPRoute does anyway.
+// needless are annotations of ingress-nginx with values that request the default behaviour of an
+// HTTPRoute.
 var needless = map[string]string{
 	"nginx.ingress.kubernetes.io/ssl-redirect":       "false",
 	"nginx.ingress.kubernetes.io/force-ssl-redirect": "false",
 	"nginx.ingress.kubernetes.io/enable-global-auth": "false",
 }
 
-// ofController reports whether an annotation is for an ingress controller. Other annotations, such as
-// those of tools, are also those of routes.
+// ofController reports whether an annotation is for an ingress controller. Other annotations, such
+// as those of tools, are copied to the routes.
 func ofController(name string) bool {
 	domain, _, _ := strings.Cut(name, "/")
 	return strings.HasSuffix(domain, "ingress.kubernetes.io") || name == classAnnotation

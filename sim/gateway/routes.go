@@ -58,8 +58,8 @@ func routeName(ingress string, n int) string {
 	return fmt.Sprintf("%s.rule-%d", ingress, n) // unlike the names of other ingresses
 }
 
-// rulesOf returns the rules of an ingress, of which those that need one have the path of its default
-// backend. The Ingress API defines that it gets requests that match no path.
+// rulesOf returns the rules of an ingress. Those that need it get an additional path for the
+// default backend, because the Ingress API sends requests that match no path there.
 func rulesOf(ingress *networkingv1.Ingress) []networkingv1.IngressRule {
 	rules := slices.Clone(ingress.Spec.Rules)
 	if ingress.Spec.DefaultBackend == nil {
@@ -123,8 +123,8 @@ func backendRef(of networkingv1.IngressBackend) (map[string]any, error) {
 	return map[string]any{"name": of.Service.Name, "port": int64(of.Service.Port.Number)}, nil
 }
 
-// parents returns the Gateways of a host's route: that of the class and, if a certificate is for the
-// host, that of the ingress. An ingress without a class has neither.
+// parents returns the Gateways of a host's route: that of the class and, if a certificate is for
+// the host, that of the ingress. An ingress without a class has no Gateways.
 func (g Gateways) parents(ingress *networkingv1.Ingress, host string) (parents []any) {
 	class := classOf(ingress)
 	if class == "" {

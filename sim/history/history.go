@@ -24,12 +24,12 @@ type Entry struct {
 	Commit   gitrepo.Commit `json:"commit"` // what was measured
 	Scenario string         `json:"scenario"`
 	Start    time.Time      `json:"start"` // of the run
-	// Setup is what two runs must have in common to be compared, by name: the model and number of
-	// processors (cpu, processors), the version of nginx, the driver, the seed, a digest of the
-	// scenario, and what else the user says.
+	// Setup contains the properties, by name, that two runs must have in common to be compared: the
+	// model and number of processors (cpu, processors), the version of nginx, the driver, the seed,
+	// a digest of the scenario, and what the user adds.
 	Setup map[string]string `json:"setup"`
-	// Environment is what else is known about the machine, by name, such as the version of the kernel.
-	// A change of it may explain a change of figures.
+	// Environment contains the other known properties of the machine, by name, such as the version
+	// of the kernel. A change of one of them may explain a change of figures.
 	Environment map[string]string `json:"environment,omitempty"`
 	// Report is the address of the run's report: the name of a file in the run's folder, or a URL.
 	// Empty if the report is not kept.
@@ -41,8 +41,8 @@ type Run struct {
 	Entry
 	// Folder is where the run is kept, relative to the history.
 	Folder string
-	// Figures are the values that the run has, by the names of the subject and the figure, in seconds,
-	// bytes or plain numbers. Subjects for which the run is void are missing.
+	// Figures are the values of the run by subject and figure, in seconds, bytes or plain numbers.
+	// Subjects for which the run is void are missing.
 	Figures map[string]map[string]float64
 }
 

@@ -19,8 +19,8 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// EntryFile is the name of the file that makes a folder that of a kept run. The others have the names
-// of sim/rundir.
+// EntryFile is the name of the file that marks the folder of a kept run. The other files have the
+// names of sim/rundir.
 const EntryFile = "entry.json"
 
 // Store is the folder of a history. It has a folder per scenario, with a folder per run.

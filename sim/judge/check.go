@@ -30,7 +30,7 @@ const (
 	NotApplicable Verdict = "not applicable" // to the subject, whatever its run shows
 )
 
-// Verdict returns what the check comes to. OK alone tells what the values say, even if the run is
+// Verdict returns the verdict of the check. OK alone only reflects the values, even if the run is
 // void.
 func (c Check) Verdict() Verdict {
 	switch {

@@ -51,8 +51,8 @@ func whyNot(text string, checks []Check) (why string) {
 	return why
 }
 
-// missed names a fault of a run that struck nothing, or that could not be made; empty if
-// there is none. If a fault did not happen, a failing expectation proves nothing about it.
+// missed names a fault that struck nothing or could not be made in a run, or returns an empty text.
+// Without the fault, a failed expectation proves nothing about it.
 func missed(result measure.Result) string {
 	for _, s := range result.Subjects {
 		for _, f := range s.Struck {

@@ -1,11 +1,11 @@
-// Package judge decides what a trial comes to. It stands between the measurements of a run
-// and everyone who must act on them: reports, tables, exit codes. Its one rule: a void run
-// says nothing about its subject, so void comes before failed, and only Of has that order.
+// Package judge decides the outcome of a trial. It stands between the measurements of a run and
+// everything that acts on them: reports, tables, exit codes. Its one rule: a void run says nothing
+// about its subject, so void comes before failed, and only Of decides this order.
 package judge
 
 import "slices"
 
-// Outcome is what a trial comes to, or several trials together.
+// Outcome is the outcome of a trial, or of several trials together.
 type Outcome string
 
 // The outcomes.
@@ -23,13 +23,13 @@ const (
 // Outcomes are all of them.
 var Outcomes = []Outcome{Passed, Failed, Void, Skipped, Inapplicable, NotRun, Interrupted}
 
-// bySeverity are the outcomes that several trials can come to, the most severe first. A
-// skipped trial is not among them, nor one that does not apply: a driver that cannot run a
-// scenario is expected, and so is a subject without what the scenario is about.
+// bySeverity are the outcomes that several trials together can have, the most severe first. Skipped
+// and inapplicable trials do not count: it is expected that a driver cannot run some scenarios, and
+// that a subject lacks what a scenario is about.
 var bySeverity = []Outcome{Interrupted, NotRun, Failed, Void}
 
-// Worst returns the outcome of several trials: the most severe. One trial that failed is a
-// failure, whether or not another one was void.
+// Worst returns the outcome of several trials, which is the most severe one. A failed trial means
+// failure, even if another trial was void.
 func Worst(outcomes ...Outcome) Outcome {
 	for _, grave := range bySeverity {
 		if slices.Contains(outcomes, grave) {

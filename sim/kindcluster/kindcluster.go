@@ -36,7 +36,7 @@ type Settings struct {
 	// control plane.
 	Workers int
 	// Keep is a name for the cluster. A cluster with a name is kept, and reused if it exists
-	// already. With "", Delete removes the cluster. If this process ends without Delete, the next
+	// already. With "", Delete removes the cluster; if this process ends without Delete, the next
 	// Create of another process removes it.
 	Keep string
 }

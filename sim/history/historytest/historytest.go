@@ -1,5 +1,5 @@
-// Package historytest makes up histories for tests. Its one rule: the same random source makes the same
-// history.
+// Package historytest generates histories for tests. Its one rule: the same random source gives the
+// same history.
 package historytest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Machine makes up histories in which every figure varies by chance: times and sizes around a mean
+// Machine generates histories in which every figure varies randomly: times and sizes around a mean
 // with outliers, counts of random events with a Poisson distribution.
 type Machine struct {
 	Random *rand.Rand

@@ -44,7 +44,8 @@ func ReportPath(run trend.Run) string {
 	return path.Join("runs", filepath.ToSlash(run.Folder), rundir.Page)
 }
 
-// reportOf returns the address of a run's report, relative to the site; empty if it is not kept.
+// reportOf returns the address of a run's report, relative to the site, or an empty text if the
+// report is not kept.
 func reportOf(run trend.Run) string {
 	if run.Report == rundir.Page {
 		return ReportPath(run)

@@ -55,8 +55,8 @@ func (s Step) percent() string {
 	return fmt.Sprintf("%+.0f %%", 100*s.Change)
 }
 
-// remark says why a step for the worse, or one at a change of the machine, does not fail the check;
-// empty if that needs no reason.
+// remark says why a step for the worse, or one at a change of the machine, does not fail the check.
+// It is empty if no reason is needed.
 func (s Step) remark() string {
 	switch {
 	case s.Verdict == trend.Environment:

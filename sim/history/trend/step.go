@@ -24,8 +24,9 @@ const (
 type Step struct {
 	Verdict Verdict `json:"verdict"`
 	At      int     `json:"at"` // index of the first point of the new level
-	// First and Last are the indexes of the points of which one is the first after the change, with a
-	// probability of 95 %. They are At for a sharp step, and further apart for a slow rise.
+	// First and Last are the indexes of the range that contains the first point after the change,
+	// with a probability of 95 %. Both equal At for a sharp step, and are further apart for a slow
+	// rise.
 	First int `json:"first"`
 	Last  int `json:"last"`
 	// Before and After are the values of the levels.
@@ -33,9 +34,9 @@ type Step struct {
 	After  float64 `json:"after"`
 	Change float64 `json:"change"` // (After-Before)/Before; 0 when Before is 0
 	Budget float64 `json:"budget"` // permitted rise, in the figure's unit
-	// P is the probability of a step as clear as this in any of the series that were tested together,
-	// if there was none. It is 0 for a step of a count that no test decides: all values after it exceed
-	// all values before it by more than the budget, or the other way about.
+	// P is the probability of such a clear step in any of the series that were tested together, if
+	// there were no change. It is 0 for a step of a count that no test decides: all values after it
+	// exceed all values before it by more than the budget, or vice versa.
 	P float64 `json:"p,omitempty"`
 	// Lasting reports whether the newest level is still worse than the one before the step by more than
 	// the budget. It is false unless the step is worse.
@@ -135,9 +136,9 @@ func separated(values []float64, places []place, budget measure.Budget) []place 
 	return places
 }
 
-// largeEnough removes places until the levels on both sides of each remaining one differ by more than
-// the budget. The smallest goes first, so that of a slow rise in several small steps a large one
-// remains.
+// largeEnough removes places until the levels on both sides of each remaining one differ by more
+// than the budget. It removes the smallest step first, so that a slow rise in several small steps
+// leaves one large step.
 func largeEnough(values []float64, places []place, budget measure.Budget) []place {
 	places = slices.Clone(places)
 	for len(places) > 0 {
