@@ -13,9 +13,10 @@ import (
 )
 
 // normaliser replaces values that a server chooses freely. Times become a fixed word. UIDs, cluster
-// IPs, node ports and generated names become labels; two values get the same label if they first appear in the
-// same place in both servers' answers. Versions become their rank among the object versions that
-// both servers returned. So a value that only one server returned does not shift later values.
+// IPs, node ports and generated names become labels; two values get the same label if they first
+// appear in the same place in both servers' answers. Versions become their rank among the object
+// versions that both servers returned. So a value that only one server returned does not shift
+// later values.
 type normaliser struct {
 	managedFields bool              // keep managedFields, to compare them
 	labels        map[string]string // labels by value

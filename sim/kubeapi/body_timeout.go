@@ -23,8 +23,8 @@ func (s *Server) withBodyTimeout(next http.Handler) http.Handler {
 	})
 }
 
-// timedBody removes the deadline at the end of the body, because net/http goes on reading to notice
-// that the client leaves.
+// timedBody removes the deadline at the end of the body, because net/http continues to read to
+// notice that the client leaves.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

@@ -3,12 +3,13 @@
 // which writes a cluster into it, and the controller under test, which watches. Its one rule: where
 // the API makes a promise, a client cannot tell it from kube-apiserver.
 //
-// The package itself is the HTTP surface: routes, lists, watch streams, authentication and
-// faults. The state of the cluster and everything below it is in the packages in internal.
+// The package itself is the HTTP surface: routes, lists, watch streams, authentication and faults.
+// The state of the cluster and everything below it is in the packages in internal.
 //
-// It does not do authorization: every authenticated client may do everything. The rules of custom kinds may use CEL without the functions that
-// Kubernetes adds; webhooks may not use CEL. Package controllers does the work of controllers and
-// kubelets. As with kube-apiserver, a pod's status is written only through its status subresource.
+// The server does no authorization: every authenticated client may do everything. The rules of
+// custom kinds may use CEL without the functions that Kubernetes adds; webhooks may not use CEL.
+// Package controllers does the work of controllers and kubelets. As with kube-apiserver, a pod's
+// status is written only through its status subresource.
 package kubeapi
 
 import (
@@ -37,8 +38,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
 
-// DefaultVersion is the Kubernetes version of a server whose Options set none: the one whose rules it
-// keeps.
+// DefaultVersion is the Kubernetes version of a server whose Options set none. It is the version
+// whose rules the server follows.
 const DefaultVersion = "v1.36.0"
 
 // Review is one call of a webhook that has ended.
@@ -49,8 +50,8 @@ type Options struct {
 	HTTP  string // listen address, host:port; port 0 chooses a free port; empty turns HTTP off
 	HTTPS string // the same for HTTPS, with a certificate of a CA that Start creates
 	Dir   string // directory for the kubeconfig and the CA's certificate; it turns HTTPS on, by default on a free loopback port; empty writes no files
-	// KubeconfigLater leaves the kubeconfig to Server.WriteKubeconfig: programs that wait for the file
-	// start when the cluster has what they expect.
+	// KubeconfigLater leaves the kubeconfig to Server.WriteKubeconfig, because programs that wait
+	// for the file start as soon as it exists, and expect a complete cluster.
 	KubeconfigLater bool
 	Version         string // Kubernetes version that the server reports, a semantic version with v; empty means DefaultVersion
 	// ResolveService returns the host:port behind a Service that a webhook configuration
@@ -60,12 +61,12 @@ type Options struct {
 	// AllowLoopbackEndpoints accepts EndpointSlices with addresses in 127.0.0.0/8, which
 	// kube-apiserver refuses: simulated pods listen there.
 	AllowLoopbackEndpoints bool
-	// CreationTimes keeps the creationTimestamp of new objects if it is in the past: those of a dump
-	// stay as old as they are, relative to each other. kube-apiserver replaces it.
+	// CreationTimes keeps the creationTimestamp of new objects if it is in the past, so that the
+	// objects of a dump keep their relative ages. kube-apiserver replaces it.
 	CreationTimes bool
 
-	// Which controllers work on the cluster, for example those of package controllers. Without
-	// them the server does their work itself, and at once.
+	// Which controllers work on the cluster, for example those of package controllers. If one is
+	// missing, the server does its work itself, and at once.
 	Kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	NamespaceController bool // a controller empties deleted namespaces; otherwise the server does
 	ServiceAccounts     bool // a controller creates the service account default of each namespace; otherwise pods need no service account that exists
@@ -79,7 +80,8 @@ type Options struct {
 
 	Log *slog.Logger // gets a record of each panic; nil is slog.Default()
 
-	// OnReview is called at the end of each call of a webhook, of several ones at once; nil: nobody asks.
+	// OnReview is called at the end of each call of a webhook, concurrently for several calls; nil:
+	// it is not called.
 	OnReview func(Review)
 
 	OnFault func(fault.Hit) // called for every hit of a fault, one after the other; it must not call the server

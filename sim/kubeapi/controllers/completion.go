@@ -41,11 +41,12 @@ func retryDelay(failures int) time.Duration {
 // ends reports whether the containers of a pod end by themselves.
 func ends(pod *corev1.Pod) bool { return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways }
 
-// badAnnotationCode is the exit code of containers whose end an annotation does not say properly.
+// badAnnotationCode is the exit code of containers whose pod has an invalid annotation about their
+// end.
 const badAnnotationCode = 128
 
-// endOf returns how long the containers of a pod run and with which code they exit, as the pod's
-// annotations say. After an error, the containers fail at once.
+// endOf returns how long the containers of a pod run and with which code they exit, according to
+// the pod's annotations. If an annotation is invalid, the containers fail at once.
 func endOf(pod *corev1.Pod) (after time.Duration, code int32, err error) {
 	if text, ok := pod.Annotations[runForAnnotation]; ok {
 		if after, err = time.ParseDuration(text); err != nil {

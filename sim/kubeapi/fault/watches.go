@@ -49,7 +49,7 @@ func EmptyWatch() Fault {
 }
 
 // StalledWatch makes open watches send nothing, not even bookmarks, and outlast their timeouts.
-// When the fault is healed they go on where they were.
+// When the fault is healed, they continue where they were.
 func StalledWatch() Fault {
 	return Fault{Name: "stalled-watch", Stream: func(c *Call) Step {
 		c.Wait(-1)

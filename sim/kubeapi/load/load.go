@@ -40,7 +40,7 @@ func newConnection(conn net.Conn) connection {
 	return connection{conn, bufio.NewReaderSize(conn, 16<<10)}
 }
 
-// request is a whole request, in which each number replaces the one before.
+// request is a complete request with placeholders for a number; each send overwrites them.
 type request struct {
 	bytes   []byte
 	numbers [][]byte // the digits in bytes
@@ -62,8 +62,8 @@ func (c connection) send(r request, n int64) error {
 	return skipAnswer(c.answers)
 }
 
-// newRequest returns a request whose numbers replace the zeros at the end of the first marks in
-// its body, at most count of them; -1 means all.
+// newRequest returns a request in whose body the numbers replace the zeros at the end of the marks:
+// of the first count marks, or of all if count is -1.
 func (c connection) newRequest(method, path string, obj runtime.Object, mediaType, token, mark string, count int) (request, error) {
 	body, err := encode(obj, mediaType)
 	if err != nil {

@@ -57,7 +57,7 @@ func (i *Issuer) Issue(account *corev1.ServiceAccount, request *authenticationv1
 	return nil
 }
 
-// checkRequest checks that the request is about the account, as far as it says.
+// checkRequest checks that the request names the account, if it names one.
 func checkRequest(account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) error {
 	path := field.NewPath("metadata")
 	switch {

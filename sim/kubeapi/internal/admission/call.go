@@ -62,8 +62,8 @@ func toURL(config *rest.Config, text *string) error {
 	return nil
 }
 
-// toService connects to the name that a Service has in a cluster, at the address that resolve
-// returns.
+// toService configures a client that uses the in-cluster name of a Service, and connects to the
+// address that resolve returns.
 func toService(config *rest.Config, service *admissionregistrationv1.ServiceReference, resolve ServiceResolver) {
 	port := int32(443)
 	if service.Port != nil {

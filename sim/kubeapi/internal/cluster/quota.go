@@ -20,8 +20,9 @@ import (
 // they request (plugin ResourceQuota). The server also does the work of their controller: it keeps
 // their status.
 
-// reserveQuota refuses a new object, or a change of old, if its namespace has a quota that does not allow
-// what it takes. Until release, nothing else that takes more can be written in a namespace with quotas.
+// reserveQuota refuses a new object, or a change of old, if a quota of its namespace does not allow
+// the increase. Until release, no other write that increases usage is possible in a namespace with
+// quotas.
 func (s *State) reserveQuota(op *Operation, obj, old runtime.Object) (release func(), err error) {
 	namespace := object.Accessor(obj).GetNamespace()
 	if op.Resource.ClusterScoped || op.Caller == nil || !s.quotas.HasObjectsIn(namespace) || op.Subresource == "status" {
@@ -90,7 +91,8 @@ func (s *State) exceeded(op *Operation, quota *corev1.ResourceQuota, obj, old ru
 		quota.Name, strings.Join(requested, ","), strings.Join(used, ","), strings.Join(limited, ","))
 }
 
-// notGiven returns what containers of a pod do not request or limit, although a quota limits it.
+// notGiven returns the requests and limits that containers of a pod do not specify although a quota
+// limits them.
 func notGiven(pod *corev1.Pod, hard corev1.ResourceList) string {
 	var missing []string
 	for _, name := range mandatory {
@@ -112,8 +114,8 @@ func notGiven(pod *corev1.Pod, hard corev1.ResourceList) string {
 	return strings.Join(missing, "; ")
 }
 
-// used returns how much of each amount that a quota limits its namespace takes. It lacks names that limit
-// nothing.
+// used returns how much the namespace takes of each amount that a quota limits. It omits names that
+// limit nothing.
 func (s *State) used(quota *corev1.ResourceQuota) corev1.ResourceList {
 	used, byKind := corev1.ResourceList{}, map[string][]corev1.ResourceName{}
 	for name := range quota.Spec.Hard {

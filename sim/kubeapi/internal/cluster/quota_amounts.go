@@ -103,13 +103,14 @@ func countedKind(name corev1.ResourceName) string {
 	return ""
 }
 
-// mandatory are the amounts that each container of a pod must give if a quota limits them.
+// mandatory are the amounts that each container of a pod must specify if a quota limits them.
 var mandatory = []corev1.ResourceName{
 	corev1.ResourceCPU, corev1.ResourceMemory,
 	corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
 }
 
-// gives reports whether a container, or its whole pod, requests or limits what a quota limits.
+// gives reports whether a container, or its whole pod, specifies a request or limit that a quota
+// limits.
 func gives(of corev1.ResourceRequirements, pod *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	plain, limits := strings.CutPrefix(string(name), "limits.")
 	plain = strings.TrimPrefix(plain, "requests.")

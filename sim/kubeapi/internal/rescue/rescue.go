@@ -1,6 +1,5 @@
-// Package rescue calls libraries that panic on some invalid input. It stands between them and
-// the request that brought the input. Its one rule: a panic becomes an error that keeps the
-// stack for the log.
+// Package rescue calls libraries that panic on some invalid input. It stands between them and the
+// request with that input. Its one rule: a panic becomes an error that keeps the stack for the log.
 package rescue
 
 import (
