@@ -7,8 +7,8 @@ import (
 )
 
 // between measures how long some worker gave answers that matched neither the state before a change
-// nor the state after it. New workers after a reload have no state from before the change, so it is
-// one value for all workers together.
+// nor the state after it. It is one value for all workers together, because new workers after a
+// reload have no state from before the change.
 type between struct {
 	before *event.Answer // the first answer of any worker
 	odd    time.Duration // the first answer that matches neither state

@@ -12,9 +12,9 @@ import (
 // MaxLag. Figures of changes need more, see MaxClockShare.
 const MaxClockBound = 10 * time.Millisecond
 
-// MaxClockShare limits the uncertainty of the observer's clock, as a share of the median time in which
-// a change converges. That time begins with a change, on the harness's clock, and ends with an answer,
-// on the observer's.
+// MaxClockShare limits the uncertainty of the observer's clock, as a share of the median time in
+// which a change converges. This time begins with a change, on the harness's clock, and ends with
+// an answer, on the observer's.
 const MaxClockShare = 0.1
 
 // Clock is the clock of a pod that observed the subject or sent requests to it, over all rounds.

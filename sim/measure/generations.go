@@ -86,8 +86,8 @@ func (h *history) join() {
 	h.Ended = none
 }
 
-// move gives a worker to the generation that it proved to be of. A generation without workers never
-// was one.
+// move gives a worker to the generation to which it turned out to belong. A generation that then
+// has no workers is removed, because it never existed.
 func (m *generations) move(w *worker, to generation) {
 	from, h := m.all[w.of], m.all[to]
 	h.join()
@@ -130,8 +130,8 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 	}
 }
 
-// finish is the signal by which each newer process of HAProxy tells the older ones to finish. One that
-// gets it in its last moment ends by it.
+// finish is the signal with which each newer process of HAProxy tells the older ones to finish. A
+// process that receives it in its last moments may end by it.
 const finish = "SIGUSR1"
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }

@@ -31,13 +31,13 @@ func (m *heap) Result(s *Subject, _ *Timeline) {
 	}
 }
 
-// dictionaries follow the shared dictionaries of nginx's Lua, by name.
+// dictionaries tracks the shared dictionaries of nginx's Lua, by name.
 type dictionaries struct {
 	rounds rounds
 	known  map[string]*dictionary
 }
 
-// dictionary follows one dictionary. A reload may change its capacity; the last one counts.
+// dictionary tracks one dictionary. A reload may change its capacity; the last capacity counts.
 type dictionary struct {
 	free     edges
 	capacity int64

@@ -48,8 +48,8 @@ func leftOf(all []*history, end time.Duration) []Left {
 	return curve
 }
 
-// left returns the workers that were left at a time, and the connections that they held by the last
-// sample before it; before the first sample, by that one.
+// left returns the workers that were left at a time, and the connections that they held in the last
+// sample before it, or in the first sample if there is none before.
 func (h *history) left(at time.Duration) (workers int, held event.Connections) {
 	workers = h.Workers
 	for _, gone := range h.gone {

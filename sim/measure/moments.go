@@ -23,8 +23,8 @@ type Moment struct {
 	Log      []string        // lines of the controller's log around it; From does not know them
 }
 
-// Logged is a place in the file with a subject's log, and the time from which on the lines after it were
-// written.
+// Logged is a position in the log file of a subject, and the time after which the following lines
+// were written.
 type Logged struct {
 	At    time.Duration
 	Bytes int64
@@ -94,8 +94,8 @@ func (m *Moment) add(f FailedRequest) {
 	}
 }
 
-// around finds what happened around the moment, in its round, which began at begin. Until is when its
-// last request was due: what made it fail may have come until its end.
+// around finds what happened around the moment, in its round, which began at begin. The last
+// request was due at Until, but the cause of its failure may have come until the request ended.
 func (m *Moment) around(t *Timeline, begin time.Duration) {
 	from, until := max(begin, m.From-shortlyBefore), m.Until
 	for _, f := range m.Requests {
@@ -120,9 +120,9 @@ func latest[T any](all []T, from, until time.Duration, at func(T) time.Duration)
 	return found[max(0, len(found)-mostAround):]
 }
 
-// LogAround returns the places in the file with a subject's log between which the lines stand that were
-// written between two times; false if the log has no times, or no lines then. The last line may be a
-// little later. An end of -1 is that of the file.
+// LogAround returns the begin and the end, in the log file of a subject, of the lines that were
+// written between two times. ok is false if the log has no times, or no lines between them. The
+// last line may be a little later. An end of -1 means the end of the file.
 func (t Timeline) LogAround(from, until time.Duration) (begin, end int64, ok bool) {
 	begin, end = -1, -1
 	for _, l := range t.Logged {

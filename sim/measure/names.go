@@ -43,7 +43,7 @@ func CheckName(path string) error {
 	return nil
 }
 
-// instead says which names there are in the place of a wrong one, below the path above.
+// instead lists the valid names at the place of a wrong one, below the path above.
 func instead(above, wrong string, names []string) string {
 	if nearest := suggest.Nearest(wrong, names); nearest != "" {
 		return "; did you mean " + strings.TrimPrefix(above+"."+nearest, ".") + "?"

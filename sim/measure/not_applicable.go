@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// NotApplicable names measurements that do not apply to a subject: it cannot have them, or nothing can
-// see them. Their values mean nothing.
+// NotApplicable names measurements that do not apply to a subject: it cannot have them, or nothing
+// can observe them. Their values have no meaning.
 type NotApplicable struct {
 	// Their names, as in expectations. A name covers all below it.
 	Measurements []string `json:"measurements"`

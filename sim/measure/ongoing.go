@@ -8,10 +8,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Ongoing measures a run while it goes on, for those who watch it. It gets each event once, in the
-// order of the log, and each costs about a microsecond. Its figures are provisional: requests that
-// are still open are missing, and From, which knows the end of the run, decides what counts. It is
-// not safe for concurrent use.
+// Ongoing measures a run while it is running, for its viewers. It gets each event once, in the
+// order of the log; an event takes about a microsecond. Its figures are provisional: requests that
+// are still open are missing, and From, which knows the end of the run, makes the final
+// measurements. It is not safe for concurrent use.
 type Ongoing struct {
 	subjects []*ongoing
 	now      time.Duration // the latest At so far
@@ -65,8 +65,8 @@ func failedRequest(r *event.Request, at time.Duration) FailedRequest {
 // mostFailures limits the failed requests of a subject that are kept one by one: the latest.
 const mostFailures = 200
 
-// NewOngoing begins to measure a run of the subjects whose rounds together last about as long as
-// expected.
+// NewOngoing begins to measure a run of the subjects. expected is about the total length of their
+// rounds.
 func NewOngoing(subjects []string, expected time.Duration) *Ongoing {
 	o := &Ongoing{}
 	for _, name := range subjects {

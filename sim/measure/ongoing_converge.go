@@ -7,9 +7,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// settling follows the changes of rounds that go on. A change settles when every worker serves it, when
-// the API refuses it, when a later change undoes it, or with the end of its round; what its workers
-// answer later no longer counts. So the effort does not grow with the number of changes.
+// settling follows the changes of rounds that are not over. A change settles when every worker
+// serves it, when the API refuses it, when a later change undoes it, or at the end of its round.
+// Later answers of its workers no longer count, so the effort does not grow with the number of
+// changes.
 type settling struct {
 	*converge                              // of the changes that have not settled
 	made                   int             // changes so far

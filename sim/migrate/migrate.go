@@ -1,7 +1,8 @@
-// Package migrate examines what a move from one ingress controller to others changes for the clients
-// of given ingresses: it asks all of them the questions that follow from the manifests, compares the
-// answers, and measures what changes cost on each. Its one rule: it only conducts. Other packages
-// ask, compare and measure, and its report, sim/migrate/report, says what that means.
+// Package migrate examines what a move from one ingress controller to others changes for the
+// clients of given ingresses: it sends all of them the requests that follow from the manifests,
+// compares the answers, and measures the costs of changes on each. Its one rule: it only
+// coordinates. Other packages ask, compare and measure, and its report, sim/migrate/report,
+// interprets the results.
 package migrate
 
 import (
@@ -54,8 +55,8 @@ const (
 )
 
 // Do asks all controllers and measures their costs. The error says why that could not be done. A
-// controller that answers nothing is no error: the document says so. When ctx ends, the document is of
-// what was finished, and says that it was interrupted.
+// controller that answers nothing is not an error: the document says so. If ctx ends early, the
+// document covers what was finished, and says that it was interrupted.
 func Do(ctx context.Context, p Plan) (report.Document, error) {
 	began := time.Now()
 	d := report.Document{
@@ -156,8 +157,9 @@ func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.
 	return answered, nil
 }
 
-// run asks cases of a controller. first says that the cases expect nothing yet. A controller that
-// cannot be started makes its cases void, and so does an interrupt; the error is about this process.
+// run runs cases on a controller. first says that the cases have no expectations yet. If a
+// controller cannot be started, or the run is interrupted, cases become void; the error only
+// reports problems of this process.
 func (p Plan) run(ctx context.Context, side Side, cases []*behave.Case, first bool, recorded func(*behave.Case, []behave.Record)) ([]behave.Result, error) {
 	o := side.Ask
 	o.Cases, o.Recorded, o.Dir = cases, recorded, filepath.Join(p.Dir, logsDir, side.Name)

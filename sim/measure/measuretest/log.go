@@ -1,6 +1,6 @@
-// Package measuretest makes event logs for tests: it stands between the tests
-// of measurements and reports and the runs that they have not made. Its one
-// rule: the same arguments make the same log.
+// Package measuretest makes event logs for tests. It stands between the tests of measurements and
+// reports, and the real runs that these tests do not make. Its one rule: the same arguments make
+// the same log.
 package measuretest
 
 import (
@@ -29,10 +29,10 @@ const (
 	never      = 1000 * time.Hour
 )
 
-// Log makes up a run of both subjects in the order A B B A, every round with
-// churn for the given time. It resembles a real one: a worker of the dynamic
-// subject reads its backends once a second at its own phase; the other subject
-// reloads about once a second, and loses a few requests by it.
+// Log generates a run of both subjects in the order A B B A, each round with churn for the given
+// time. It resembles a real run: a worker of the dynamic subject reads its backends once a second,
+// with its own phase; the other subject reloads about once a second, and loses a few requests in
+// reloads.
 func Log(seed uint64, churn time.Duration) []event.Event {
 	l := &writer{random: rand.New(rand.NewPCG(seed, 1))}
 	l.add(0, "", event.Event{Run: &event.Run{
@@ -76,7 +76,7 @@ func (l *writer) add(at time.Duration, subject string, e event.Event) {
 	l.events = append(l.events, e)
 }
 
-// about is d, up to a fifth less or more.
+// about returns d, randomly changed by up to a fifth.
 func (l *writer) about(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*l.random.Float64()))
 }
@@ -114,7 +114,7 @@ func (s *subject) start(at time.Duration) {
 	s.enter(at, s.generation, event.Active)
 }
 
-// reload brings the next generation, and the old one to drain for a while.
+// reload starts the next generation, and makes the old one drain for a while.
 func (s *subject) reload(at time.Duration) {
 	old := s.generation
 	s.start(at)
@@ -138,8 +138,7 @@ func (s *subject) round(begin, churn time.Duration) (end time.Duration) {
 	return end
 }
 
-// churn makes the changes and has the workers come to serve them. It returns
-// the moments of the reloads.
+// churn makes the changes and lets the workers serve them. It returns the times of the reloads.
 func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
 	next := begin - time.Second // the reload before
 	for at := begin; at < begin+churn; at += changeGap {
@@ -158,7 +157,7 @@ func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
 			reloads = append(reloads, next)
 			s.reload(next)
 		}
-		// The old workers answer until they drain, the new ones from their start.
+		// The next reload serves the change, unless the reload is about to begin.
 		for i, pid := range s.workers(s.generation) {
 			s.poll(change, s.workers(s.generation - 1)[i], at, next+90*ms, never)
 			s.poll(change, pid, next, never, next+s.about(30*ms))
@@ -181,8 +180,8 @@ func (s *subject) change(at time.Duration) *event.Change {
 	return c
 }
 
-// poll asks one worker until a moment, or until it serves the change, which it
-// does from a moment on.
+// poll polls one worker until a time, or until it serves the change, which it does from a given
+// time on.
 func (s *subject) poll(c *event.Change, pid int, from, until, served time.Duration) {
 	for at := from + pollGap; at < until; at += s.about(pollGap) {
 		a := &event.Answer{Worker: pid, Change: c.ID, Service: c.Service, Status: 200, Took: ms, Pod: c.Removed[0]}
@@ -218,7 +217,7 @@ func (s *subject) traffic(begin, end time.Duration, reloads []time.Duration) {
 	}
 }
 
-// spoil lets a request that falls near a reload be slow, retried or lost.
+// spoil makes a request near a reload slow, retried or lost.
 func (s *subject) spoil(r *event.Request, at time.Duration, reloads []time.Duration) {
 	if i, _ := slices.BinarySearch(reloads, at); i > 0 && at <= reloads[i-1]+150*ms {
 		r.Took += s.about(25 * ms)
@@ -267,7 +266,7 @@ func after(reloads []time.Duration, at time.Duration) int {
 	return n
 }
 
-// byGeneration is a sample of the generations alive, of which the newest serves.
+// byGeneration returns a sample of the living generations, of which the newest serves.
 func (s *subject) byGeneration(live, newest int) []event.Generation {
 	var all []event.Generation
 	for n := newest - live + 1; n <= newest; n++ {

@@ -14,10 +14,11 @@ import (
 	"windtunnel.dev/sim/behave/diff"
 )
 
-// annotationPrefix begins what steps and causes are about, if that is an annotation.
+// annotationPrefix is the prefix of causes, and of the settings that steps are about, if they are
+// annotations.
 const annotationPrefix = "annotation/"
 
-// Asked is a group of ingresses as the controller to leave was asked about it.
+// Asked is a group of ingresses, with the answers of the controller to leave.
 type Asked struct {
 	Case      *behave.Case // with its answers as expectations; nil if they could not be recorded
 	Records   []behave.Record
@@ -32,7 +33,8 @@ type Answered struct {
 	Unreached []string
 }
 
-// Compare fills what follows from the answers: the targets, the annotations, and the numbers.
+// Compare sets the fields that follow from the answers: the targets, the annotations, and the
+// numbers.
 func (d *Document) Compare(asked []Asked, answered []Answered) {
 	d.count(asked)
 	byName := map[string]Asked{}
@@ -120,8 +122,8 @@ func difference(found diff.Difference, asked Asked, to []behave.Record) Differen
 	return d
 }
 
-// blamed returns the ingresses that have one of the annotations among the causes; all of them if
-// there is none.
+// blamed returns the ingresses with an annotation that is among the causes, or all ingresses if
+// there are none.
 func blamed(causes []string, all []derive.Ingress) []string {
 	named, members := []string{}, []string{}
 	for _, i := range all {

@@ -1,7 +1,7 @@
 // Package report shows what a migration from one ingress controller to others changes: which
-// annotations of the ingresses are answered otherwise, in which requests, and what changes cost on
-// each controller. It stands between the answers and measurements of a migration and their readers.
-// Its one rule: it is pure, and shows what it gets.
+// annotations of the ingresses are answered differently, in which requests, and what changes cost
+// on each controller. It stands between the answers and measurements of a migration and their
+// readers. Its one rule: it is pure, and shows what it gets.
 package report
 
 import (

@@ -86,7 +86,8 @@ func (d Document) annotationRows() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// notAsked returns why an annotation, or another part of the manifests, is not asked, in a line.
+// notAsked returns a line that says why an annotation, or another part of the manifests, is not
+// asked about.
 func notAsked(o derive.Omission) string {
 	if len(o.Objects) == 0 {
 		return o.What + ": " + o.Why
@@ -94,7 +95,7 @@ func notAsked(o derive.Omission) string {
 	return fmt.Sprintf("%s: %s (%s)", o.What, o.Why, plural.Of(len(o.Objects), "object"))
 }
 
-// remarks are what was not compared or does not reach a controller, in lines.
+// remarks returns lines about what was not compared, or does not reach a controller.
 func (d Document) remarks() []string {
 	var all []string
 	for _, n := range d.NotRecorded {
