@@ -65,8 +65,8 @@ func (ob *observation) identified() (n int) {
 	return n
 }
 
-// targets returns what the lanes ask for. Lanes know the pods that simulated pods name themselves, and no
-// others.
+// targets returns the targets of the lanes. Lanes know the names that simulated pods give
+// themselves, and no others.
 func (ob *observation) targets() (all []traffic.Target) {
 	for _, host := range ob.Hosts {
 		target := traffic.Target{Host: host.Name, Path: host.Path, TLS: host.TLS, Anonymous: !host.Identified || ob.PodHeader != ""}

@@ -1,6 +1,6 @@
-// Package observe watches a running ingress-nginx, or a fork of it, in a cluster of others, and writes the
-// event log of a run. Its one rule: it only reads, and sends requests to the hosts that the user names;
-// it says what it cannot see.
+// Package observe watches a running ingress-nginx, or a fork of it, in a cluster of others, and
+// writes the event log of a run. Its one rule: it only reads, and sends requests only to the hosts
+// that the user names; it reports what it cannot see.
 package observe
 
 import (
@@ -114,7 +114,7 @@ func Observe(ctx context.Context, o Options) (rundir.Dir, rundir.Measured, error
 // prepare finds the controllers, reads the cluster, and finds out what can be seen.
 func (ob *observation) prepare(ctx, following context.Context) error {
 	var err error
-	// What cannot be asked shows itself when it is refused.
+	// A permission that cannot be checked is noticed when a request is refused.
 	ob.sight.forbidden, _ = permission.Missing(ctx, ob.client, ob.permissions())
 	if ob.controllers, err = ob.findControllers(ctx); err != nil {
 		return err

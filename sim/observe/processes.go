@@ -119,8 +119,8 @@ func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name
 	}
 }
 
-// readInside logs the events that an ephemeral container prints. Its clock is not ours: the line that took
-// the shortest time to arrive sets the two against each other, so times may be late by that time.
+// readInside logs the events that an ephemeral container prints. Its clock differs from ours. The
+// offset is taken from the line with the shortest delay, so times may be late by that delay.
 func (ob *observation) readInside(printed io.Reader, pod string, number int) error {
 	lines := bufio.NewScanner(printed)
 	lines.Buffer(nil, 1<<20)
@@ -139,8 +139,8 @@ func (ob *observation) readInside(printed io.Reader, pod string, number int) err
 	return lines.Err()
 }
 
-// writeInside logs an event of a pod, which has a number. PIDs of different pods may be equal, so those of
-// the second and later ones are shifted by mostPIDs each.
+// writeInside logs an event of a pod, which has a number. PIDs of different pods may be equal, so
+// the PIDs of each further pod are shifted by mostPIDs.
 func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	shift := (number - 1) * mostPIDs
 	switch {
@@ -159,7 +159,7 @@ func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	ob.log.Write(e)
 }
 
-// inside has what the pods with an ephemeral container last used, by their numbers.
+// inside contains the last usage of the pods with an ephemeral container, by their numbers.
 type inside struct {
 	mu   sync.Mutex
 	next int
@@ -183,15 +183,16 @@ func (i *inside) remove(number int) {
 	delete(i.last, number)
 }
 
-// used reports whether there are such pods. What the metrics tell is then left out, because the two count
-// differently.
+// used reports whether there are such pods. Then the usage in the metrics is ignored, because the
+// two count differently.
 func (i *inside) used() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.last) > 0
 }
 
-// sum sets what a pod uses, and returns the sum of what all use, or nil if one has not told it yet.
+// sum sets the usage of a pod, and returns the sum over all pods, or nil if the usage of a pod is
+// not known yet.
 func (i *inside) sum(number int, usage event.Usage) *event.Usage {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package predict answers questions about clusters that no machine at hand can hold: it simulates the
-// control loop with costs that were fitted from runs. Its one rule: an answer is a distribution, and
-// comes with its error on held-out runs and with how far it extrapolates.
+// Package predict answers questions about clusters that are too large for the available machines:
+// it simulates the control loop with costs that were fitted from runs. Its one rule: an answer is a
+// distribution, and states its error on held-out runs and how far it extrapolates.
 package predict
 
 import (

@@ -39,9 +39,10 @@ type CanaryOptions struct {
 // canaryRequests is how many requests of a Canary may be under way at once.
 const canaryRequests = 16
 
-// Canary asks about every change until answers show only the new state. Unlike a Convergence, it does
-// not know which worker answers: each request has a connection of its own, which reaches any worker of
-// any controller. A worker that no request reaches may serve the old state for longer than is seen.
+// Canary asks about every change until answers show only the new state. Unlike a Convergence, it
+// does not know which worker answers: each request uses its own connection, which may reach any
+// worker of any controller. A worker that no request reaches may serve the old state for longer
+// than the Canary sees.
 type Canary struct {
 	log     *event.Log
 	subject string

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// exits knows how processes that are not our children ended. It holds a pidfd for each: for it,
-// Linux keeps the exit status after the parent has reaped the process (PIDFD_GET_INFO with
+// exits knows how processes that are not our children ended. It holds a pidfd for each process, so
+// that Linux keeps the exit status after the parent has reaped the process (PIDFD_GET_INFO with
 // PIDFD_INFO_EXIT, since 6.15). On older kernels, the status is known only until the process is
 // reaped.
 type exits map[int]int // pidfds by PID

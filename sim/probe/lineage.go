@@ -26,13 +26,14 @@ type workerSample struct {
 	started time.Duration // since boot
 }
 
-// lineage assigns the workers of one master to generations. A worker that started after one of the
-// newest generation had gone without draining replaces that one, and belongs to that generation. A
-// worker that started within the overlap of the newest generation's last worker, or while the
-// generation before is still active, belongs to the newest. Any other worker is the first of the
-// next generation. So a reload in the first 100 ms of a master's life cannot be told from its
-// start, and a start that the machine delays for longer looks like a reload at first. It is none if
-// the older workers are not told to drain: they join the newest generation then.
+// lineage assigns the workers of one master to generations. A worker that started after a worker of
+// the newest generation had ended without draining replaces it, and belongs to the same generation.
+// A worker that started within the overlap of the newest generation's last worker, or while the
+// generation before is still active, belongs to the newest generation. Any other worker is the
+// first of the next generation. So a reload in the first 100 ms of a master's life cannot be
+// distinguished from the master's start. A start that the machine delays beyond the overlap first
+// looks like a reload. If the older workers are then not told to drain, there was no reload: they
+// join the newest generation.
 type lineage struct {
 	master  int
 	forked  bool            // each worker is a generation; all but the newest one alive drain
@@ -61,8 +62,8 @@ func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
 
 	newcomers := slices.DeleteFunc(slices.Clone(found), func(s workerSample) bool { _, known := l.workers[s.pid]; return known })
 	slices.SortFunc(newcomers, byStart)
-	// Two samples that are further apart than the overlap can miss a whole reload: if nothing is
-	// left of the newest generation and at least as many workers came, it was a reload.
+	// Two samples that are further apart than the overlap can miss a whole reload: if no worker of
+	// the newest generation is left and at least as many new workers came, there was a reload.
 	if at-l.sampled >= overlap && len(newcomers) >= len(l.crashed) && !l.active(func(generation int) bool { return generation == l.newest }) {
 		l.crashed = nil
 	}

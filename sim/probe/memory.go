@@ -15,7 +15,7 @@ const (
 	memoryPatience = 2 * time.Second // for an answer
 )
 
-// The metrics that tell of memory: that of a Go program, and those of the bundled controller.
+// The metrics with memory figures: that of Go programs, and those of the bundled controller.
 const (
 	heapMetric         = "go_memstats_heap_alloc_bytes"
 	dictionaryPrefix   = "nginx_ingress_controller_lua_dictionary_"
@@ -23,9 +23,9 @@ const (
 	dictionaryFree     = dictionaryPrefix + "free_bytes"
 )
 
-// WatchMemory logs, every five seconds until ctx ends, what a subject's controller says of its memory at
-// the URL of its metrics, in Prometheus's text format. While it does not answer, nothing is logged. The
-// returned channel is closed when the watch has ended.
+// WatchMemory logs, every five seconds until ctx ends, the memory that a subject's controller
+// reports at the URL of its metrics, in Prometheus's text format. While the controller does not
+// answer, nothing is logged. The returned channel is closed when the watch has ended.
 func WatchMemory(ctx context.Context, log *event.Log, subject, url string) (done <-chan struct{}) {
 	w := &memoryWatch{log: log, subject: subject, url: url, trouble: trouble{log: log, subject: subject}}
 	ended := make(chan struct{})
@@ -55,8 +55,8 @@ func (w *memoryWatch) run(ctx context.Context) {
 	}
 }
 
-// look asks once. A controller that does not answer has its own events; one that answers something
-// else is trouble.
+// look asks once. Other events already report a controller that does not answer; an invalid answer
+// is trouble.
 func (w *memoryWatch) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()

@@ -129,14 +129,14 @@ func permanent(err error) error {
 	return nil
 }
 
-// mostRepeats limits how often a poll asks again at once. A service with few pods then answers from
-// each of them.
+// mostRepeats limits how often a poll repeats a request at once. It is enough to get answers from
+// all pods of a small service.
 const mostRepeats = 2
 
-// poll asks, and logs the answer for each change that it is about. It asks again at once about new
-// changes of which the answer shows nothing; see ConvergenceOptions.Eager. It returns whether the
-// connection can be used again. If nginx closed the connection between two requests, there is no
-// answer.
+// poll asks, and logs the answer for each change that it is about. If the answer shows nothing
+// about new changes, it asks about them again at once; see ConvergenceOptions.Eager. It returns
+// whether the connection can be used again. If nginx closed the connection between two requests,
+// there is no answer.
 func (p *poller) poll(conn *connection, about []*progress) bool {
 	for range 1 + mostRepeats {
 		sent := time.Now()
@@ -157,7 +157,7 @@ func (p *poller) poll(conn *connection, about []*progress) bool {
 }
 
 // answer logs an answer, or an error instead, for each change that it is about, and records it. It
-// returns the open changes of which the answer shows nothing.
+// returns the open changes about which the answer shows nothing.
 func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) (unshown []*progress) {
 	took := time.Since(sent)
 	for _, pr := range about {
@@ -173,13 +173,14 @@ func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) 
 	return p.record(about, a, err)
 }
 
-// manyRequests is half of those after which nginx closes a connection by default (keepalive_requests).
+// manyRequests is half of the number of requests after which nginx closes a connection by default
+// (keepalive_requests).
 const manyRequests = 500
 
-// awaitDue returns the next open change, with all others of the same route: if each had a turn of
-// its own, it could see only every other pod of a worker that uses round-robin. It waits until
-// there is a change. It returns nil if the worker has gone, or drains with nothing left to ask.
-// Before it waits, it prepares the successor of a connection that may end soon.
+// awaitDue returns the next open change, together with all others of the same route: if each had a
+// turn of its own, it might only see every other pod of a worker that uses round-robin. It waits
+// until there is a change. It returns nil if the worker has gone, or drains with nothing left to
+// ask. Before it waits, it prepares the successor of a connection that may end soon.
 func (p *poller) awaitDue(conn *connection) []*progress {
 	for {
 		p.c.mu.Lock()

@@ -14,9 +14,9 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// How connections are found. The kernel chooses the worker that accepts a connection: at random
-// with reuseport, otherwise mostly the one that waits already. Opening several at once keeps that
-// one busy, so that others wake up as well.
+// How connections are found. The kernel chooses the worker that accepts a connection: with
+// reuseport at random, otherwise usually a worker that is already waiting. Opening several
+// connections at once keeps that worker busy, so that others wake up as well.
 const (
 	dialsAtOnce        = 8
 	maxSpares          = 2                      // for each worker
@@ -92,8 +92,8 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 	return nil, context.Cause(ctx)
 }
 
-// prepare opens a round of connections in the background if there is no spare for a worker. take then
-// need not, while a change is open.
+// prepare opens a round of connections in the background if there is no spare connection for a
+// worker. Then take need not open any while a change is open.
 func (p *pool) prepare(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,7 @@
-// Package probe observes a subject from outside: its nginx processes through
-// /proc, and what each worker serves through connections that are known to be
-// that worker's or, where processes cannot be seen, through a Canary. It stands
-// between a running subject and the event log. Its one rule: it trusts only its
-// own observations, never a controller's log or counter, and it logs what it
+// Package probe observes a subject from outside. It observes the nginx processes through /proc. It
+// observes what each worker serves through connections to a known worker or, where processes cannot
+// be seen, through a Canary. It stands between a running subject and the event log. Its one rule:
+// it trusts only its own observations, never a controller's log or counter, and it logs what it
 // observed, not what that means.
 package probe
 

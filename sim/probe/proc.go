@@ -21,8 +21,8 @@ import (
 // Linux that Go runs on (proc_pid_stat(5)).
 const clockTick = 10 * time.Millisecond
 
-// children lists the children of a single-threaded process, including zombies. The kernel may leave
-// out some while others end, so a missing child has ended only if looking at the child itself says
+// children lists the children of a single-threaded process, including zombies. The kernel may omit
+// some children while others end, so a missing child has ended only if its own entry in /proc says
 // so.
 func children(pid int) ([]int, error) {
 	list, err := readProc(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -40,8 +40,9 @@ func children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// readProc reads a file of /proc, with half of the system calls of os.ReadFile, which asks for the size,
-// reads up to the end and tries to wait for the file: workers are sampled a hundred times a second.
+// readProc reads a file of /proc with half of the system calls of os.ReadFile, which asks for the
+// size, reads up to the end and tries to wait for the file. This matters because workers are
+// sampled a hundred times a second.
 func readProc(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	for err == unix.EINTR {

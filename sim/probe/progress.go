@@ -7,10 +7,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// progress is how far one worker has come with one change. The worker serves the change when every
-// added pod has answered and then, in a row, twice as many answers as the service has pods came
-// from none of the removed pods. It serves a change with a Confirmation when a few answers in a row
-// match that.
+// progress is the progress of one worker with one change. A worker serves a change when every added
+// pod has answered, and then consecutive answers, twice as many as the service has pods, came from
+// none of the removed pods. A worker serves a change with a Confirmation when a few consecutive
+// answers match it.
 type progress struct {
 	change  event.Change
 	since   time.Time
@@ -22,24 +22,24 @@ type progress struct {
 	superseded bool // by a change that wants another answer of the same host and path
 }
 
-// answersInARow is how many answers in a row must match the Confirmation of a change: the old state
-// may show in between.
+// answersInARow is the number of consecutive answers that must match the Confirmation of a change,
+// because the old state may show in between.
 const answersInARow = 3
 
 func newProgress(c event.Change) *progress {
 	return &progress{change: c, since: time.Now(), added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
 }
 
-// forNewWorker returns the same change, with what later changes have undone, for a worker that has
-// not been asked yet.
+// forNewWorker returns the progress of a worker that has not been asked yet. It keeps what later
+// changes have undone.
 func (p *progress) forNewWorker() *progress {
 	fresh := *p
 	fresh.clean = 0
 	return &fresh
 }
 
-// supersede removes what a later change has undone: pods that it removed need not be seen, and pods
-// that it added again may be seen.
+// supersede removes what a later change undoes: pods that it removes need not be seen, and pods
+// that it adds again may be seen.
 func (p *progress) supersede(later event.Change) {
 	if later.Confirmation != nil {
 		p.superseded = p.superseded || p.change.Confirmation != nil && p.change.Host == later.Host && p.change.Path == later.Path
@@ -71,8 +71,8 @@ func (p *progress) record(a answer) bool {
 	return p.clean >= max(1, 2*p.pods)
 }
 
-// shownBy reports whether an answer that was recorded shows if the worker serves the change. That of a
-// pod that the change leaves alone does not, as long as an added pod has not been seen.
+// shownBy reports whether a recorded answer shows if the worker serves the change. As long as an
+// added pod has not been seen, the answer of a pod that the change does not affect shows nothing.
 func (p *progress) shownBy(a answer) bool {
 	return p.change.Confirmation != nil || len(p.added) == 0 || a.pod == "" || slices.Contains(p.change.Added, a.pod) || slices.Contains(p.removed, a.pod)
 }

@@ -37,13 +37,13 @@ type Usage struct {
 }
 
 // WatchUsage logs a sample every 100 ms until ctx ends. Every tenth sample is thorough, and so is
-// one before which the workers have changed: it has the open files, the connections that draining
-// workers hold and, unless that would take more than half a per cent of the time, the proportional
-// memory. The first sample with one more generation of workers always has the proportional memory,
-// because a reload needs the most while two generations are alive. Controller returns the
-// controller's PID; if it is nil, or while it fails, the sample has no values of a controller. CPU
-// times are multiples of 10 ms; nginx's are the master's, its living children's and its ended
-// children's.
+// each sample after a change of the workers. A thorough sample has the open files, the connections
+// that draining workers hold and, unless that would take more than half a per cent of the time, the
+// proportional memory. The first sample with one more generation of workers always has the
+// proportional memory, because a reload needs the most memory while two generations are alive.
+// Controller returns the controller's PID; if it is nil, or while it fails, the sample has no
+// values of a controller. CPU times are multiples of 10 ms; those of nginx cover the master, its
+// living children and its ended children.
 func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controller func() (int, error)) *Usage {
 	u := &Usage{
 		log: log, workers: workers, controller: controller,

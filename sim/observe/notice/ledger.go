@@ -1,6 +1,6 @@
-// Package notice turns what an observed cluster tells into events and numbers: objects into changes,
-// metrics into samples, and all of it into a scenario like it. Its one rule: it is pure; package observe
-// talks to the cluster.
+// Package notice turns observations of a cluster into events and numbers: objects into changes,
+// metrics into samples, and all of it into a similar scenario. Its one rule: it is pure; package
+// observe talks to the cluster.
 package notice
 
 import (
@@ -77,8 +77,8 @@ func (l *Ledger) Size() Size {
 	return size
 }
 
-// Add records an object as the API told it at a time, and returns the change that it means to the
-// controller; nil if it means none.
+// Add records an object that the API reported at a time. It returns the change that this means to
+// the controller, or nil if it means none.
 func (l *Ledger) Add(object any, gone bool, now time.Time) *event.Change {
 	var change *event.Change
 	switch o := object.(type) {
@@ -101,8 +101,8 @@ func (l *Ledger) Add(object any, gone bool, now time.Time) *event.Change {
 	return change
 }
 
-// lateness returns how long before now the API server stored an object, to the second; 0 if it does not
-// tell.
+// lateness returns how long before now the API server stored an object, with a precision of a
+// second, or 0 if the object does not say.
 func lateness(object metav1.Object, now time.Time) time.Duration {
 	stored := object.GetCreationTimestamp().Time
 	for _, field := range object.GetManagedFields() {

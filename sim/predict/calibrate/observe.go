@@ -1,6 +1,7 @@
-// Package calibrate reads the folders of runs: what the parts of the control loop cost in them, from
-// which package costs fits parameters, and what was measured, with which predictions are compared. Its
-// one rule: it uses only runs that are valid, and says which it does not use.
+// Package calibrate reads the folders of runs. From them it gets the costs of the parts of the
+// control loop, from which package costs fits parameters, and the measurements with which
+// predictions are compared. Its one rule: it uses only valid runs, and reports which runs it does
+// not use.
 package calibrate
 
 import (

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/predict/simulate"
 )
 
-// observer finds out what the costs were in a run.
+// observer collects the costs of a run.
 type observer struct {
 	run    *Run
 	number int
@@ -124,8 +124,9 @@ func (o *observer) sync(e event.Event) {
 	}
 }
 
-// notice observes how fast the controller notices a change, if no limit of syncs delayed the sync. A
-// sync that found nothing to do is not in the log, and may have taken one token since the last one.
+// notice observes how fast the controller notices a change, if no rate limit delayed the sync. A
+// sync that found nothing to do is not in the log, and may have taken one token since the last
+// sync.
 func (o *observer) notice(began time.Duration) {
 	settings := o.run.Input.Settings
 	rate := max(settings.SyncRate, settings.DynamicSyncRate)
@@ -140,7 +141,7 @@ func (o *observer) notice(began time.Duration) {
 	}
 }
 
-// leastLatency is the least time that the clock of the log can tell from none.
+// leastLatency is the shortest time that the clock of the log can distinguish from zero.
 const leastLatency = time.Millisecond
 
 func (o *observer) post(post event.Post, services int) {
@@ -175,8 +176,9 @@ func (o *observer) worker(e event.Event) {
 	}
 }
 
-// announcements observes how long the first worker takes from a POST to the new backends, if the
-// controller announces it: to look, and to apply them.
+// announcements observes the time from a POST until the first worker serves the new backends, if
+// the controller announces them. This includes the time to notice the announcement and to apply the
+// backends.
 func (o *observer) announcements() {
 	if !o.run.Input.Settings.Push {
 		return
@@ -211,8 +213,8 @@ func (o *observer) stagger() {
 	}
 }
 
-// memory observes the memory of nginx: the highest sample for each number of generations and workers,
-// before the first reload and after it.
+// memory observes the memory of nginx: the highest sample for each number of generations and
+// workers, separately before and after the first reload.
 func (o *observer) memory(begin time.Duration) {
 	type state struct {
 		generations, workers int

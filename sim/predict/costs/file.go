@@ -1,6 +1,6 @@
-// Package costs reads, writes and fits the parameters of a prediction: what the parts of the control
-// loop cost on a machine, how sure that is, and over which range it was measured. Its one rule: a
-// value never appears without its interval and range.
+// Package costs reads, writes and fits the parameters of a prediction: the costs of the parts of
+// the control loop on a machine, their uncertainty, and the range in which they were measured. Its
+// one rule: a value never appears without its interval and range.
 package costs
 
 import (

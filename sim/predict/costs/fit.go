@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/predict/simulate"
 )
 
-// Observation is a measured value and what it is the sum of: costs with the size that they had. Most
+// Observation is a measured value, and the costs, with their sizes, of which it is the sum. Most
 // observations are of one cost; the memory of nginx is the sum of several.
 type Observation struct {
 	Model string // observations of a model are fitted together
@@ -22,7 +22,7 @@ type Observation struct {
 	Of    []Part
 	// Rate is the rate of the requests that were sent meanwhile, per second for each processor.
 	Rate float64
-	// Count says that the value is a number of rare events: such values are added up, not averaged.
+	// Count says that the value is a number of rare events. Such values are added up, not averaged.
 	Count bool
 }
 
@@ -123,14 +123,15 @@ func fitAll(models map[string][]row, drawn []int) simulate.Costs {
 	return costs
 }
 
-// The fit tries several CPU times of a request and keeps the one with which the other costs fit best.
+// The fit tries several CPU times of a request, and keeps the one with the best fit of the other
+// costs.
 const (
 	requestSteps = 40  // the number of values, beside 0
 	busiest      = 0.8 // the share of the processors that the requests of the busiest run take with the largest
 )
 
-// fitBeside fits all models, given the CPU time of a request in seconds. It also returns the sum of the
-// squares of the relative errors.
+// fitBeside fits all models for a given CPU time of a request, in seconds. It also returns the sum
+// of the squares of the relative errors.
 func fitBeside(request float64, models map[string][]row) (costs simulate.Costs, loss float64) {
 	costs[simulate.Request].Per[simulate.Fixed] = request
 	for _, name := range slices.Sorted(maps.Keys(models)) {
@@ -261,8 +262,9 @@ func fitRatio(costs *simulate.Costs, rows []row) {
 	}
 }
 
-// spreadOf returns the spread of a cost in a run, and between runs. They are half of the range of the
-// middle 68 % of the logarithms. A cost that is only observed in a sum has that of the sum, between runs.
+// spreadOf returns the spread of a cost within a run, and between runs. Each is half of the range
+// of the middle 68 % of the logarithms. For a cost that is only observed as part of a sum, the
+// spread between runs is that of the sum.
 func spreadOf(cost simulate.Name, observations []Observation, rows []row, costs simulate.Costs) (within, between float64) {
 	medians := map[string]float64{}
 	var errors []float64
@@ -316,7 +318,7 @@ func rowOf(costs simulate.Costs) []float64 {
 	return values
 }
 
-// rounded returns a number with four significant digits, which is more than any fit is worth.
+// rounded returns a number with four significant digits, which is more precise than any fit.
 func rounded(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -335,8 +337,8 @@ func modelOf(observations []Observation, cost simulate.Name) string {
 	return ""
 }
 
-// counts returns how many observations a cost has, and in how many runs. For the cost of a request, they
-// are the observations that requests make longer.
+// counts returns the number of observations of a cost, and of the runs with such observations. For
+// the cost of a request, it counts the observations of costs that requests increase.
 func counts(observations []Observation, cost simulate.Name) (count, runs int) {
 	seen := map[int]bool{}
 	for _, o := range observations {

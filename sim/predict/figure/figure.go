@@ -1,6 +1,6 @@
-// Package figure lists what a prediction says: each figure's name, unit and value in a simulated run,
-// and conditions on figures. Its one rule: a figure means the same as the measurement of a run that
-// its row names.
+// Package figure lists the figures of predictions: each figure's name, unit and value in a
+// simulated run, and conditions on figures. Its one rule: a figure means the same as the
+// measurement of a run that its row names.
 package figure
 
 import (

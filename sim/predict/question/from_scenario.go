@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// FromScenario returns the question what a run of a scenario will show of one of its subjects. The
-// error names everything in the scenario that the simulation does not know.
+// FromScenario returns the question about what a run of a scenario will show for one of its
+// subjects. The error lists all parts of the scenario that the simulation does not support.
 func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error) {
 	q := New()
 	q.Name, q.Summary, q.Seed = s.Name, s.Summary, s.Seed

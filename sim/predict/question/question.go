@@ -1,6 +1,6 @@
 // Package question reads what to predict: a cluster, the settings of a controller, changes and
-// traffic, from a YAML file, flags or a scenario. Its one rule: a setting that the simulation does not
-// know is an error, and never ignored.
+// traffic, from a YAML file, flags or a scenario. Its one rule: a setting that the simulation does
+// not know is an error, and never ignored.
 package question
 
 import (

@@ -141,7 +141,7 @@ func verdicts(a predict.Answer) string {
 	return strings.Join(lines, "\n")
 }
 
-// Sure is the share of the runs that must meet all conditions, so that an answer counts.
+// Sure is the share of the runs in which all conditions must hold for an answer to count.
 const Sure = 0.9
 
 // Conclusion says which values of a sweep meet all conditions.

@@ -15,7 +15,7 @@ type change struct {
 
 	needsReload, needsPost bool
 
-	// What serves it: the number of a generation and of a POST; 0: any, none: not known yet.
+	// The generation and the POST that serve it, as numbers; 0: any, none: not known yet.
 	generation, post int
 
 	first, last time.Duration // when the first worker and every worker served it; none: never

@@ -28,8 +28,8 @@ func (s *simulation) loseByReload() {
 	s.out.Lost.Reload += s.poisson(rate * s.costs[LostByReload].At(Size{Fixed: 1}))
 }
 
-// views is the number of workers whose view of the pods is looked at. They serve a change at even
-// intervals between the first worker and the last.
+// views is the number of workers whose view of the pods is simulated. They begin to serve a change
+// at even intervals between the first worker and the last.
 const views = 4
 
 // tries is how many pods nginx tries for a request (proxy-next-upstream-tries).
@@ -74,7 +74,8 @@ type moment struct {
 	gone int
 }
 
-// allGone returns the seconds of a service that its requests fail, weighted by their share.
+// allGone returns the seconds in which requests to a service fail, weighted by the share of its
+// requests that fail.
 func allGone(moments []moment, pods int) float64 {
 	slices.SortFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	sum, gone := 0.0, 0

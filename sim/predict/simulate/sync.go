@@ -14,10 +14,10 @@ func (s *simulation) add(t task) {
 	s.work()
 }
 
-// work processes the next task, unless a sync runs. It skips a task that was added before the last
-// sync took its task, because that sync saw its change. This is not so for a task that was added
-// while the sync waited for the rate limit, although the sync saw that change, too: one more sync
-// follows, and does nothing.
+// work processes the next task, unless a sync is running. It skips a task that was added before the
+// last sync took its task, because that sync saw the task's change. It does not skip a task that
+// was added while the sync waited for the rate limit, although the sync saw that change, too: one
+// more sync follows, which does nothing.
 func (s *simulation) work() {
 	for !s.busy && len(s.tasks) > 0 {
 		next := s.tasks[0]

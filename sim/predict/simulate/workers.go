@@ -66,7 +66,7 @@ func (s *simulation) announce() {
 	}
 }
 
-// notify makes a worker look, if it will not do so anyway.
+// notify makes a worker look for new backends, unless it will do so anyway.
 func (s *simulation) notify(w *worker) {
 	if w.looks {
 		return
@@ -129,7 +129,7 @@ func (s *simulation) missing(w *worker) float64 {
 	return sum
 }
 
-// retire ends the accepting life of a generation. Its workers end when their streams do, at the
+// retire makes a generation stop accepting requests. Its workers end when their streams do, at the
 // latest after the shutdown timeout.
 func (s *simulation) retire(g *generation) {
 	g.retired = true
