@@ -125,8 +125,9 @@ func (r *runner) minimise(ctx context.Context, c Cluster, affected string, shows
 	return minimal, slices.Compact(needs)
 }
 
-// smallestStart returns the first of some parts of a cluster that shows what is looked for: nothing,
-// the affected objects alone, these with all that is no ingress, and everything.
+// smallestStart returns the first of these parts of a cluster that shows the difference: nothing,
+// the affected objects alone, the affected objects with all objects that are not ingresses, and
+// everything.
 func smallestStart(all []object, affected string, try func([]object) bool) ([]object, bool) {
 	isAffected := func(o object) bool { return slices.Contains(strings.Split(affected, ", "), title(o)) }
 	only := func(keep func(object) bool) (some []object) {
@@ -151,8 +152,8 @@ func smallestStart(all []object, affected string, try func([]object) bool) ([]ob
 	return nil, false
 }
 
-// reduce returns a part of a list that still holds, from which no item can be left out: the
-// algorithm ddmin of Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input".
+// reduce returns a minimal part of a list for which the condition still holds. It is the algorithm
+// ddmin of Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input".
 func reduce[T any](items []T, holds func([]T) bool) []T {
 	for parts := 2; len(items) > 0; {
 		size := (len(items) + parts - 1) / parts

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/regress/conf"
 )
 
-// objects finds the ingresses of a cluster that parts of a configuration are about.
+// objects finds the ingresses of a cluster that caused parts of a configuration.
 type objects struct{ byHost map[string][]string }
 
 func objectsOf(c Cluster) objects {

@@ -1,11 +1,11 @@
-// Package regress finds out what a change of a controller's template, Lua code, nginx, flags or
-// ConfigMap does to the clusters of a corpus. It stands between two sides, which render and test
+// Package regress finds the effects of a change of a controller's template, Lua code, nginx, flags
+// or ConfigMap on the clusters of a corpus. It stands between two sides, which render and test
 // configurations, and the report. Its one rule: it knows a side only as an interface, and renders
 // nothing itself.
 //
 // The parts of a comparison are independent: what is rendered (rendered.go), what nginx -t says
-// about it (tested.go), what it answers (answers.go), and what it costs (cost.go). Another part gets a file
-// of its own, a field in Report and a line in Run.
+// about it (tested.go), what it answers (answers.go), and what it costs (cost.go). Another part
+// gets its own file, a field in Report and a line in Run.
 package regress
 
 import (
@@ -111,8 +111,9 @@ type Options struct {
 	Speed func(ctx context.Context, progress func(stage string, done, of int)) (*speed.Result, error)
 	// Settings are the settings that differ between the sides, such as config.keep-alive=7.
 	Settings []string
-	// HeadWith returns base with some settings of head, and with head's Lua code. TemplateSetting is the
-	// template. It finds out which settings explain a difference; nil: only one that differs alone is named.
+	// HeadWith returns base with some settings of head, and with head's Lua code. TemplateSetting
+	// stands for the template. It serves to find the settings that explain a difference; nil: a
+	// setting is named only if it is the only one that differs.
 	HeadWith func(settings []string) (Side, error)
 	// Minimise looks for the smallest cluster that shows each kind of difference.
 	Minimise bool

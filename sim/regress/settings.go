@@ -13,9 +13,9 @@ import (
 // TemplateSetting stands for the template among the settings of HeadWith.
 const TemplateSetting = "template"
 
-// explainBySettings names the settings that explain a difference. A setting that differs alone explains
-// everything. Otherwise they are those that base needs to show the difference as head does; if the
-// template is not among them, no line of it is the cause.
+// explainBySettings names the settings that explain a difference. If only one setting differs, it
+// explains everything. Otherwise they are the settings that base needs to show the difference as
+// head does. If the template is not among them, no line of it is the cause.
 func (r *runner) explainBySettings(ctx context.Context, report *Report) error {
 	if len(r.Settings) == 0 {
 		return nil
@@ -63,8 +63,8 @@ func (r *runner) explainBySettings(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// showsAgain returns whether a cluster shows a difference on other sides: with the same values, whatever
-// lines of their templates write it.
+// showsAgain reports whether a cluster shows a difference on other sides, with the same values,
+// regardless of the template lines that write it.
 func (r *runner) showsAgain(kind kindKey, c Cluster) func(*runner, Cluster) bool {
 	all := r.differences(c)
 	i := slices.IndexFunc(all, func(f found) bool { return f.kind == kind })
@@ -95,8 +95,8 @@ func (r *runner) smallest(cluster string, minimal *Minimal) Cluster {
 	return r.cluster(cluster)
 }
 
-// needed returns the settings with which a cluster shows something, and without any of which it does not.
-// It returns nil if that cannot be found out.
+// needed returns a minimal set of settings with which a cluster shows something. It returns nil if
+// there is no way to find out.
 func (r *runner) needed(ctx context.Context, differ []string, c Cluster, shows func(*runner, Cluster) bool) ([]string, error) {
 	if len(differ) == 1 {
 		return differ, nil

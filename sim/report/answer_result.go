@@ -14,7 +14,7 @@ import (
 // mostTold limits the subjects that the result tells one by one.
 const mostTold = 3
 
-// resultOf says what came out: which expectations are met, and what each subject did.
+// resultOf says what the result is: which expectations are met, and what each subject did.
 func resultOf(result measure.Result, checks []judge.Check) string {
 	told := slices.Clone(result.Subjects)
 	if len(told) > mostTold {

@@ -33,8 +33,8 @@ func validOf(result measure.Result, checks []judge.Check) (string, soundness) {
 	return fmt.Sprintf("No: %s. Do not rely on %s figures.%s", reasonsOf(result), plural.Noun(len(void), "its", "their"), notJudgedOf(checks)), unsound
 }
 
-// reasonsOf says why the run is void for each of its void subjects. A reason that all subjects of a
-// run share is told once.
+// reasonsOf says why the run is void for each void subject. A reason that applies to all subjects
+// of a run is given once.
 func reasonsOf(result measure.Result) string {
 	var reasons []string
 	for _, s := range result.Subjects {

@@ -122,7 +122,7 @@ func faultsOf(subjects []measure.Subject) string {
 	return plural.Noun(len(names), "the fault ", "the faults ") + listOf(names)
 }
 
-// quietOf says that nothing is worth a look, and how much that says.
+// quietOf says that nothing is worth a look, and how meaningful that is.
 func quietOf(result measure.Result) string {
 	var bounds []string
 	for _, s := range result.Subjects {
@@ -158,7 +158,8 @@ func namesOf(subjects []measure.Subject) (names []string) {
 	return names
 }
 
-// spanned formats a value of all subjects: as one value if they hardly differ, or else as a range.
+// spanned formats the values of all subjects: as one value if all look the same, otherwise as a
+// range.
 func spanned(subjects []measure.Subject, of func(measure.Subject) float64, format func(float64) string) string {
 	low, high := extremes(subjects, of)
 	if format(low) == format(high) {
@@ -184,7 +185,7 @@ func listOf(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// relative says how long before or after something else a time was; what may be empty.
+// relative says how long before or after something else an event was; what may be empty.
 func relative(d time.Duration, what string) string {
 	switch {
 	case d.Abs() < time.Millisecond && what == "":

@@ -11,13 +11,14 @@ import (
 // allocates less.
 const headroom = 384 << 20
 
-// ballast belongs to the live heap, whose size decides when the next collection is due. Nothing
-// writes to it, so it takes no memory. It is allocated once: a second one would be zeroed.
+// ballast enlarges the live heap, whose size determines when the next collection is due. Nothing
+// writes to it, so it takes no memory. It is allocated only once, because a second allocation would
+// be zeroed.
 var ballast = sync.OnceValue(func() []byte { return make([]byte, headroom) })
 
-// collectRarely collects the garbage of this process, and makes later collections rare. A collection
-// takes idle processors from nginx for some tenths of a second, and requests and changes would wait
-// for them. If $GOGC is set, it alone decides.
+// collectRarely collects the garbage of this process, and makes later collections rare. A
+// collection takes idle processors away from nginx for some tenths of a second, and delays requests
+// and changes. If $GOGC is set, only that counts.
 func collectRarely() {
 	if os.Getenv("GOGC") == "" {
 		ballast()

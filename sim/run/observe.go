@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// observe begins to observe the subject's processes until run ends: from here or, if they are distant,
-// from beside them.
+// observe observes the subject's processes until run ends: from this process or, if they are
+// distant, through an observer beside them.
 func (r *rig) observe(ctx, run context.Context) (driver.Observer, error) {
 	if distant, ok := r.instance.(driver.Distant); ok {
 		return distant.Observe(ctx)

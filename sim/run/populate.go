@@ -19,8 +19,9 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Check returns why the population of a scenario cannot be run, before anything starts; nil if it can.
-// An imported cluster is read. Without a driver, Check does not ask whether there is room for the pods.
+// Check returns why the population of a scenario cannot be run, or nil if it can. It checks this
+// before anything starts, and reads an imported cluster. Without a driver, it does not check
+// whether there is room for the pods.
 func Check(s *scenario.Scenario, seed uint64, d driver.Driver) error {
 	limited, limits := d.(driver.PodLimiter)
 	if s.Population.Cluster == "" && !limits {

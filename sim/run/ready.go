@@ -14,10 +14,10 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// steadyPasses is how many times in a row every host must be served, over a new connection
-// each, before a subject counts as ready. nginx's workers learn of their backends one by one,
-// and a new connection goes to any of them. So a worker that knows no backends yet could stay
-// unnoticed only if it got none of these connections.
+// steadyPasses is the number of consecutive passes in which every host must be served, over a new
+// connection each, before a subject counts as ready. nginx's workers get their backends one by one,
+// and a new connection may reach any of them. So a worker without backends stays unnoticed only if
+// it gets none of these connections.
 const steadyPasses = 2
 
 // client returns a client that opens a new connection for each request, and accepts any certificate.

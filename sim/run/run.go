@@ -1,7 +1,6 @@
-// Package run conducts a scenario: it starts the subjects, gives each its turns, and writes
-// the event log. It stands between the scenario and everything that acts on a subject or
-// observes it. Its one rule: it decides when things happen, not what they mean; that is read
-// from the log later.
+// Package run executes a scenario: it starts the subjects, gives each its turns, and writes the
+// event log. It stands between the scenario and everything that acts on a subject or observes it.
+// Its one rule: it decides when things happen, not what they mean; that is read from the log later.
 package run
 
 import (
@@ -104,8 +103,8 @@ func killsController(s *scenario.Scenario) bool {
 	})
 }
 
-// rounds gives the subjects their turns, in an order that is reversed each time (A B, B A), so
-// that neither always comes first.
+// rounds gives the subjects their turns, in an order that is reversed each time (A B, B A), so that
+// no subject always comes first.
 func rounds(ctx context.Context, o Options, rigs []*rig, perRound [][]step.Task) error {
 	slice := o.Scenario.Length() / time.Duration(len(perRound))
 	for i, tasks := range perRound {

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// generators returns what sends the subject's requests; nil: this process does.
+// generators returns the generators of the subject's requests; nil: this process sends them.
 func (r *rig) generators() driver.Generators {
 	if distant, ok := r.instance.(driver.Distant); ok {
 		return distant.Generators()
@@ -19,9 +19,10 @@ func (r *rig) generators() driver.Generators {
 	return nil
 }
 
-// send begins to send the requests of a round until ctx ends. begin is called when the first gap between
-// requests begins, fail if an attack cannot be carried out. After ctx, end waits for the requests under
-// way, and returns why they could not be sent, or their events not be had.
+// send begins to send the requests of a round, until ctx ends. It calls begin when the first gap
+// between requests begins, and fail if an attack cannot be carried out. When ctx has ended, end
+// waits for the requests under way. It returns why requests could not be sent, or why their events
+// are missing.
 func (r *rig) send(ctx context.Context, orders []traffic.Order, begin, fail func()) (end func() error, err error) {
 	if distant := r.generators(); distant != nil {
 		start, err := distant.Begin(ctx, orders)

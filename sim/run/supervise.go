@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// In scenarios that kill, the controller's health is checked as a kubelet does it, but every
-// second; ingress-nginx's own manifests say every ten seconds.
+// In scenarios that kill, the controller's health is checked as a kubelet does, but every second;
+// ingress-nginx's own manifests specify ten seconds.
 const (
 	livenessPeriod    = time.Second
 	livenessThreshold = 5 // failures in a row

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Measured is what the log of a run comes to.
+// Measured is a measured run.
 type Measured struct {
 	Result measure.Result
 	Series measure.Series

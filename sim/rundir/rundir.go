@@ -38,9 +38,9 @@ func Default(name string, now time.Time) string {
 	return filepath.Join("runs", name+"-"+now.Format("20060102-150405"))
 }
 
-// Create makes the folder of a run, with the scenario in it, so that the reports can be made
-// again. The scenario is a copy of its file, unless rewritten says that it is no longer what
-// the file says. A folder that holds a run already is an error.
+// Create makes the folder of a run, with the scenario in it, so that the reports can be made again.
+// The scenario is a copy of its file, unless rewritten says that it differs from the file. If the
+// folder already contains a run, Create returns an error.
 func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	d := Dir(path)
 	if _, err := os.Stat(d.File(Events)); err == nil {

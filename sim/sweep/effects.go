@@ -23,8 +23,8 @@ type Effect struct {
 	To         string  `json:"to"`   // the value that is compared with it
 	Base       float64 `json:"base"` // the mean of the figure at From; times in seconds, memory in bytes
 	Difference         // of the means
-	// Aliases are the interactions of two factors that a fraction of the combinations cannot tell apart
-	// from the effect: the difference contains half of each.
+	// Aliases are the interactions of two factors that a fraction of the combinations cannot tell
+	// apart from the effect. The difference contains half of each.
 	Aliases [][2]string `json:"aliases,omitempty"`
 }
 

@@ -23,8 +23,8 @@ type Fraction struct {
 	Confounded []Confounded `json:"confounded,omitempty"`
 }
 
-// Generator says which value a factor has: the last one where an even number of the factors of the
-// product have their first value.
+// Generator says how the value of a factor follows from others: it is the last value if an even
+// number of the factors in the product have their first value.
 type Generator struct {
 	Path    string   `json:"path"`
 	Product []string `json:"product"` // paths
@@ -109,8 +109,9 @@ func settings(plan fractional.Design, factors []Factor) [][]Setting {
 	return all
 }
 
-// column is what runs can tell apart: a main effect or an interaction of two factors, with those that
-// are confounded with it. The main effect comes first; there is at most one.
+// column is an effect that runs can measure: a main effect or an interaction of two factors,
+// together with those that are confounded with it. The main effect comes first; there is at most
+// one.
 type column struct {
 	effects []fractional.Effect
 }

@@ -2,8 +2,8 @@ package sweep
 
 import "windtunnel.dev/sim/measure"
 
-// joined returns the drain curve of the generations of two curves. If one of them ends with nothing left,
-// its generations count on with zeros.
+// joined returns the drain curve of the generations of two curves. If one curve ends with nothing
+// left, its generations continue to count, with zeros.
 func joined(a, b []measure.Left) []measure.Left {
 	var all []measure.Left
 	for i := range max(len(a), len(b)) {

@@ -63,8 +63,9 @@ func (m *linear) difference(column int, times float64) Difference {
 	return d
 }
 
-// fit fits the model of these columns; nil if the values do not suffice, or are all the same. The
-// variance of a run is that between repeated runs or, without them, what the model leaves.
+// fit fits the model of these columns. It returns nil if there are too few values, or if all values
+// are the same. The variance of a run is that between repeated runs or, without them, that of the
+// residuals.
 func (c cells) fit(columns []column) *linear {
 	rows, values := c.rows(columns)
 	if len(values) <= len(columns) || slices.Min(values) == slices.Max(values) {

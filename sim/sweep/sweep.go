@@ -1,6 +1,7 @@
-// Package sweep varies values of a scenario and evaluates what the variations cost. It stands between a
-// scenario and its runs (sim/sweep/run), and between their measurements and the reports
-// (sim/sweep/report). Its one rule: it is pure; texts and measurements in, combinations and effects out.
+// Package sweep varies values of a scenario and evaluates what the variations cost. It stands
+// between a scenario and its runs (sim/sweep/run), and between their measurements and the reports
+// (sim/sweep/report). Its one rule: it is pure; it computes combinations and effects from texts and
+// measurements.
 package sweep
 
 import (

@@ -1,6 +1,6 @@
-// Package behaviour compares what two sides answer to behaviour cases, and to the requests that follow
-// from the manifests of a corpus. Its one rule: it asks through a
-// function, and leaves it to package diff what a difference is.
+// Package behaviour compares the answers of two sides to behaviour cases, and to the requests that
+// follow from the manifests of a corpus. Its one rule: it asks through a function, and package diff
+// decides what counts as a difference.
 package behaviour
 
 import (
@@ -26,8 +26,8 @@ type Question struct {
 	Recorded func(*behave.Case, []behave.Record)
 }
 
-// Compare asks both sides, and asks those cases again whose answers differ: what does not
-// differ again is no difference, but is counted.
+// Compare asks both sides, and repeats the cases whose answers differ. A difference that does not
+// occur again is only counted.
 func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(stage string, done, of int)) (*regress.Behaviour, error) {
 	first, base, head, err := once(ctx, "", cases, ask, progress)
 	if err != nil {

@@ -13,18 +13,19 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// Corpus has the requests that follow from the manifests of a corpus: groups of ingresses that share
-// hosts, as derived cases.
+// Corpus contains the requests that follow from the manifests of a corpus: derived cases, one per
+// group of ingresses that share hosts.
 type Corpus struct {
 	Groups []*derive.Case
 	Known  behave.Known // what cases may name
 }
 
-// corpusFolder begins the names of the cases of a corpus.
+// corpusFolder is the first part of the names of a corpus's cases.
 const corpusFolder = "corpus"
 
-// Bounded returns the corpus with as many groups as make at most so many requests, and the number of
-// requests of the others. Groups with annotations that no earlier one has come first.
+// Bounded returns the corpus with as many groups as possible without exceeding a number of
+// requests, and the number of requests of the omitted groups. Groups with annotations that no
+// earlier group has come first.
 func (c Corpus) Bounded(most int) (bounded Corpus, leftOut int) {
 	seen := map[string]bool{}
 	var fresh, rest []*derive.Case
@@ -61,8 +62,8 @@ func (c Corpus) Requests() (n int) {
 	return n
 }
 
-// Compare asks the base, and the head the same; what the base answers is expected of the head. As with
-// cases, groups with a difference are asked again.
+// Compare sends requests to the base, and then the same requests to the head, with the answers of
+// the base as expectations. As with cases, groups with a difference are asked again.
 func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string, done, of int)) (*regress.Behaviour, error) {
 	first, err := c.once(ctx, "", ask, progress)
 	if err != nil {
@@ -93,8 +94,8 @@ func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string
 	return b, nil
 }
 
-// sameStep reports whether two differences are of the same request, in the same parts of its answer. Its
-// line depends on what was recorded of others.
+// sameStep reports whether two differences concern the same request, and the same parts of its
+// answer. It ignores the line, which depends on the other recorded requests.
 func sameStep(a, b diff.Difference) bool {
 	return a.Case == b.Case && a.Step == b.Step && slices.EqualFunc(a.Values, b.Values, func(a, b diff.Value) bool { return a.What == b.What })
 }

@@ -1,6 +1,6 @@
-// Package clusterfiles reads the clusters of a comparison from files, of manifests or of behaviour cases, and
-// generates those that are compared if none is named. Its one rule: it tells what is in the files, and
-// which flags they need, and renders nothing.
+// Package clusterfiles reads the clusters of a comparison from files of manifests or behaviour
+// cases, and generates clusters if no files are named. Its one rule: it returns what is in the
+// files, and the flags that they need, and renders nothing.
 package clusterfiles
 
 import (

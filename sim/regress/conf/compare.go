@@ -197,8 +197,9 @@ func alike(a, b *Directive) bool {
 	return 2*common > max(len(a.Block), len(b.Block))
 }
 
-// moved returns the fewest pairs that must leave a sequence so that both sides have the others in the
-// same order. Only pairs whose order counts are in the sequence. The pairs are in the order of head.
+// moved returns the smallest set of pairs that must be removed so that both sides have the
+// remaining pairs in the same order. It considers only pairs whose order matters. The pairs are in
+// the order of head.
 func moved(pairs []pair, counts func(pair) bool) []pair {
 	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !counts(p) })
 	var ends, before = []int{}, make([]int, len(pairs)) // of the longest increasing subsequence
@@ -229,8 +230,8 @@ func moved(pairs []pair, counts func(pair) bool) []pair {
 	return all
 }
 
-// defaults compares which server is the first one, and with that nginx's default for its addresses,
-// unless a server says that it is the default.
+// defaults compares the first servers of both sides, because nginx's default server for an address
+// is the first one unless another one is marked as the default.
 func (c *comparison) defaults(base, head []*Directive, basePath, headPath []*Directive) {
 	if len(base) == 0 || len(head) == 0 || slices.ContainsFunc(base, isDefault) || slices.ContainsFunc(head, isDefault) {
 		return

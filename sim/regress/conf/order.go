@@ -21,9 +21,9 @@ var groups = map[string]string{
 	"more_set_input_headers": "input headers", "more_clear_input_headers": "input headers",
 }
 
-// anyOrder has the groups whose directives name different things, so that their order is of no
-// consequence. Locations, servers and the entries of a map are in this table, too, apart from those
-// of which ordered is true.
+// anyOrder contains the groups whose directives name different things, so that their order does not
+// matter. It also includes locations, servers and the entries of a map, except those for which
+// ordered returns true.
 var anyOrder = map[string]bool{
 	"location": true, "server": true, "upstream": true, "map": true, "geo": true, "split_clients": true,
 	"log_format": true, "lua_shared_dict": true, "limit_req_zone": true, "limit_conn_zone": true,
@@ -34,8 +34,8 @@ var anyOrder = map[string]bool{
 // entries are the blocks whose directives are entries: the first word is a key.
 var entries = map[string]bool{"map": true, "geo": true, "types": true, "charset_map": true}
 
-// named are directives that are about what their first argument names, so that there can be several
-// of them; a directive with another first argument is another one.
+// named are directives that can occur several times, each about the thing that its first argument
+// names.
 var named = map[string]bool{
 	"set": true, "add_header": true, "add_trailer": true, "proxy_set_header": true, "grpc_set_header": true,
 	"fastcgi_param": true, "uwsgi_param": true, "proxy_hide_header": true, "proxy_pass_header": true,
@@ -113,7 +113,7 @@ func listens(server *Directive) []string {
 	return all
 }
 
-// isDefault reports whether a server is a default server by its own words.
+// isDefault reports whether a server is explicitly marked as a default server.
 func isDefault(server *Directive) bool {
 	for _, d := range server.Block {
 		for _, arg := range d.Args {

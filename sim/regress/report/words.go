@@ -1,5 +1,5 @@
-// Package report shows what a comparison found: as text, Markdown and HTML. Its one rule: it is pure;
-// every page says the same, in the same words.
+// Package report shows the result of a comparison as text, Markdown and HTML. Its one rule: it is
+// pure, and all formats use the same words.
 package report
 
 import (

@@ -1,7 +1,7 @@
-// Package side makes the sides of a comparison that the bundled controller renders and nginx -t tests.
-// It stands between the words for a side, a subject, and package regress, which knows a side only as an
-// interface. Its one rule: both sides get the same ports, paths and certificate, so that only what was
-// asked for differs.
+// Package side makes the sides of a comparison that the bundled controller renders and nginx -t
+// tests. It stands between a subject, which describes a side, and package regress, which knows a
+// side only as an interface. Its one rule: both sides get the same ports, paths and certificate, so
+// that they differ only as requested.
 package side
 
 import (
@@ -60,9 +60,9 @@ type Pair struct {
 	HeadWith func(settings []string) (regress.Side, error)
 }
 
-// Open prepares both sides below a folder that nginx's workers can enter. If one of them has a template
-// of its own, both are rendered as templates of users are, so that the bundled template and a copy of it
-// render the same. Likewise with Lua code.
+// Open prepares both sides below a folder that nginx's workers can enter. If one side has its own
+// template, both are rendered like users' templates, so that the bundled template and a copy of it
+// render the same. The same applies to Lua code.
 func Open(base, head scenario.Subject, folder string) (Pair, error) {
 	certificate, err := tls.Fake(time.Now())
 	if err != nil {
@@ -144,8 +144,8 @@ func open(s scenario.Subject, folder string, is kind) (*Side, error) {
 	return side, nil
 }
 
-// readTemplate reads the template of a side: the bundled one as if it were a user's, if own says that the
-// other side has one.
+// readTemplate reads the template of a side. If own says that the other side has its own template,
+// the bundled template is read like a user's.
 func readTemplate(path, folder string, own bool) (*render.Template, error) {
 	switch {
 	case path != "":

@@ -1,6 +1,7 @@
-// Package speed compares what two sides cost: rendering, testing, reloading, memory and requests. It
-// stands between the sides, which measure, and the report. Its one rule: each figure is judged by itself,
-// and one that was not measured well on both sides has no verdict, and says why.
+// Package speed compares the costs of two sides: rendering, testing, reloading, memory and
+// requests. It stands between the sides, which measure, and the report. Its one rule: each figure
+// is judged separately, and a figure without enough valid measurements on both sides has no
+// verdict, but a reason.
 package speed
 
 import (
@@ -25,8 +26,8 @@ const alpha = 0.05
 // Round has what one measurement of a side found.
 type Round struct {
 	Values map[string]float64 // by figure, in its unit
-	// Invisible says why figures cannot be seen of this side, such as of other Lua code. Failed says why
-	// figures could not be measured although they should.
+	// Invisible says why figures cannot be observed on this side, for example because it runs other
+	// Lua code. Failed says why figures could not be measured although they should have been.
 	Invisible, Failed map[string]string
 }
 

@@ -70,8 +70,8 @@ func plots(d sweep.Document) []plot {
 	return append(all, drainPlots(d)...)
 }
 
-// plotOf returns the plot of a figure against the factor x, with a line per subject and value of by. A
-// by without values is none.
+// plotOf returns the plot of a figure against the factor x, with a line per subject and value of
+// by. If by has no values, the lines are those of the subjects.
 func plotOf(f sweep.Figure, x, by sweep.Factor, rows []sweep.Row, subjects []string) plot {
 	made := plot{Name: f.Name, Kind: f.Kind, Factor: x.Short(), Doc: f.Doc}
 	var values []string

@@ -1,6 +1,6 @@
-// Package run makes the runs of a sweep, and keeps them in its folder. It stands between the plan of a
-// sweep (sim/sweep) and the trials of single scenarios. Its one rule: after each run, the folder says
-// what is finished, so that a sweep that ends at any moment can go on.
+// Package run makes the runs of a sweep, and keeps them in its folder. It stands between the plan
+// of a sweep (sim/sweep) and the trials of single scenarios. Its one rule: after each run, the
+// folder records what is finished, so that an interrupted sweep can continue.
 package run
 
 import (

@@ -1,6 +1,6 @@
-// Package rig measures one side of a comparison on a real nginx, with real requests. It stands between a
-// running nginx and the comparison. Its one rule: a figure comes from the kernel, a clock or a socket;
-// what none of them shows is left out, with the reason.
+// Package rig measures one side of a comparison on a real nginx, with real requests. It stands
+// between a running nginx and the comparison. Its one rule: every figure comes from the kernel, a
+// clock or a socket; a figure that none of them shows is omitted, with the reason.
 package rig
 
 import (

@@ -64,9 +64,9 @@ func Candidates(all []*networkingv1.Ingress) []Target {
 // triesPerKind is the number of ingresses that are tried for a target of their kind.
 const triesPerKind = 20
 
-// Choose returns a target for each kind of location: the first candidate that a pod answers, with 200. If
-// there is none, one whose location refuses the request is the next best, and a redirect the last one.
-// notAsked says which kinds have no target, and why.
+// Choose returns a target for each kind of location: the first candidate that a pod answers with
+// 200. If there is none, the second choice is a location that refuses the request, and the last
+// choice is a redirect. notAsked says which kinds have no target, and why.
 func (r *Rig) Choose(ctx context.Context, candidates []Target) (targets []Target, notAsked []string) {
 	best, tries, last := map[string]Target{}, map[string]int{}, map[string]string{}
 	for _, t := range candidates {
@@ -93,7 +93,7 @@ func (r *Rig) Choose(ctx context.Context, candidates []Target) (targets []Target
 	return slices.SortedFunc(maps.Values(best), func(a, b Target) int { return cmp.Compare(a.Kind, b.Kind) }), notAsked
 }
 
-// settle asks a target for its status: over TLS if it is redirected otherwise.
+// settle gets the status of a target. If the target redirects over HTTP, it tries TLS.
 func (r *Rig) settle(ctx context.Context, t Target) (_ Target, err error) {
 	if t.Status, err = r.Ask(ctx, t); err != nil || t.TLS || !isRedirect(t.Status) {
 		return t, err
@@ -108,7 +108,8 @@ func (r *Rig) settle(ctx context.Context, t Target) (_ Target, err error) {
 
 func isRedirect(status int) bool { return status >= 300 && status < 400 }
 
-// worth orders statuses by how much of a location a request with this answer passes.
+// worth ranks statuses by how much of a location's configuration takes effect for requests with
+// this answer.
 func worth(status int) int {
 	switch {
 	case status == http.StatusOK:
