@@ -1,7 +1,7 @@
 // Package live generates churn in a real cluster. It creates its own population and applies the
-// same changes to it as scenarios do. The plan is complete before anything is written to the
-// cluster's API. Its one rule: it removes every namespace that it created, and touches another
-// namespace only if the caller names it.
+// same changes to it as scenarios do. The plan is complete before the first write to the API. Its
+// one rule: it removes every namespace that it created, and touches another namespace only if the
+// caller names it.
 package live
 
 import (

@@ -41,9 +41,9 @@ func (p Permission) String() string {
 	return text
 }
 
-// Missing asks the API server for each permission, and returns those that the user does not have, in the
-// order of their texts. Permissions about which the server does not answer are not among them; the error
-// is that of one such question.
+// Missing asks the API server for each permission, and returns those that the user does not have,
+// sorted by their texts. It omits permissions about which the server does not answer; the error is
+// that of one such question.
 func Missing(ctx context.Context, client kubernetes.Interface, wanted []Permission) ([]Permission, error) {
 	var mu sync.Mutex
 	var missing []Permission

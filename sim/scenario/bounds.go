@@ -17,7 +17,8 @@ const (
 	MostPods = 150_000
 	// MostIngresses limits the ingresses of a population.
 	MostIngresses = 150_000
-	// MostPaths limits the further paths of an ingress, to more than the API server accepts.
+	// MostPaths limits the number of further paths of an ingress to more than the API server
+	// accepts.
 	MostPaths = 100_000
 	// MostAllPaths limits the further paths of a population, and of the new hosts of a churn.
 	MostAllPaths = 1_000_000

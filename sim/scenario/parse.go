@@ -139,8 +139,8 @@ func (s *Subject) fill() {
 	}
 }
 
-// whole empties a list from which the decoder dropped items. The decoder has reported those items,
-// and the lines of the remaining items are no longer known.
+// whole empties a list from which the decoder dropped items. The decoder has reported these items,
+// and the line numbers of the remaining items are unknown.
 func whole[T any](list *[]T, at specfile.Position, key string) {
 	if _, node := at.Find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
 		*list = nil

@@ -10,7 +10,7 @@ import (
 // Format is a format of files, as the first document of each names it.
 type Format struct{ APIVersion, Kind string }
 
-// start says how to mend a file that does not start as the format wants.
+// start says how to fix a file that does not start as the format requires.
 func (f Format) start() string {
 	return "start it with apiVersion: " + f.APIVersion + " and kind: " + f.Kind
 }

@@ -113,9 +113,9 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 	return nil
 }
 
-// DelayReadiness makes pods that start from now on listen only after a delay, when they are in
-// their service already, as if readiness depended on a timer and not on the pod. 0 ends the delay.
-// It returns how many pods were delayed since the previous call.
+// DelayReadiness delays the listening of pods that start from now on, while they are already in
+// their service, as if readiness depended on a timer and not on the pod. 0 ends the delay. It
+// returns how many pods were delayed since the previous call.
 func (c *Cluster) DelayReadiness(by time.Duration) (pods int) {
 	c.late.Store(int64(by))
 	return int(c.delayed.Swap(0))

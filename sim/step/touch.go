@@ -13,7 +13,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// touchKey is the label or annotation that makes each write of an object different.
+// touchKey is the label or annotation whose value differs in each write, so that each write changes
+// the object.
 const touchKey = "windtunnel.dev/touched"
 
 // touch writes an object again without a relevant change.

@@ -65,9 +65,10 @@ func (a Arrivals) at(t float64) float64 {
 	return rate
 }
 
-// pacer is a vegeta.Pacer. Evenly, request n is due when n requests are expected. At random, it is
-// due when as many are expected as the sum of n exponential gaps. This is a Poisson process
-// whatever the rate does (time rescaling: on the scale of expected requests, its rate is 1).
+// pacer is a vegeta.Pacer. Without Poisson, request n is due when n requests are expected. With
+// Poisson, it is due when the number of expected requests reaches the sum of n exponential gaps.
+// This is a Poisson process for every course of the rate (time rescaling: on the scale of expected
+// requests, its rate is 1).
 type pacer struct {
 	arrivals Arrivals
 	chance   *rand.Rand // nil: requests come evenly

@@ -52,9 +52,8 @@ type outcome struct {
 	wantHost    string
 }
 
-// ender says which of our own deadlines had passed when a request ended. The error
-// text for a connection that we closed differs between libraries, so the deadlines
-// decide and not the text.
+// ender says which of our own deadlines had passed when a request ended. The error text for a
+// connection that we closed differs between libraries, so the deadlines decide, not the text.
 type ender int
 
 const (
@@ -87,8 +86,8 @@ func classify(o outcome) (event.Cause, string) {
 	return cause, o.err.Error()
 }
 
-// classifyAnswer returns the cause of a complete answer. Who answered is checked before what the
-// answer says: an error of a pod that should not have been asked is not that pod's fault.
+// classifyAnswer returns the cause of a complete answer. It first checks who answered and then what
+// the answer says: an error of a pod that should not have been asked is not that pod's fault.
 func classifyAnswer(o outcome) (event.Cause, string) {
 	aPod := o.identity.Pod != ""
 	status := func() string { return fmt.Sprintf("status %d", o.status) }

@@ -70,9 +70,9 @@ func (p *idlePool) close() {
 	p.idle = nil
 }
 
-// quiet reports that nothing has arrived on an idle connection: no unrequested data, no FIN
-// and no RST. A client that sends on a connection after it received the FIN causes the failure
-// itself. What remains after this check is the race that no client can win.
+// quiet reports that nothing has arrived on an idle connection: no unrequested data, no FIN and no
+// RST. A client that sends on a connection after it received a FIN causes the failure itself. After
+// this check, only the race that no client can win remains.
 func (c *connection) quiet() bool {
 	raw, err := c.socket.SyscallConn()
 	if err != nil {

@@ -2,10 +2,11 @@ package traffic
 
 import "net/http"
 
-// httpLane behaves like most programs: GET over keep-alive connections, and a request
-// whose connection turns out to be dead is silently sent again on another. net/http does
-// so for GET, HEAD, OPTIONS and TRACE (see http.Transport), as do browsers and most HTTP
-// libraries; newRepeatingTransport repeats what net/http would. Its failures are those that a retry cannot hide; hidden retries are counted.
+// httpLane behaves like most programs: it sends GET requests over keep-alive connections, and if a
+// connection turns out to be dead, it silently repeats the request on another one. net/http does so
+// for GET, HEAD, OPTIONS and TRACE (see http.Transport), as do browsers and most HTTP libraries;
+// newRepeatingTransport repeats the same requests as net/http. The lane's failures are those that a
+// retry cannot hide; hidden retries are counted.
 var httpLane = lane{
 	name: "http",
 	doc:  "GET over kept connections; when a connection closes, the client repeats the request, as HTTP allows",

@@ -24,7 +24,7 @@ const allowance = 10 * time.Millisecond
 
 // schedule decides what is sent when. Its times are those of a generator that is never late: it
 // asks the attack's pacer with the times at which shots are due, not with the clock. So a late
-// generator shows as Lag and does not thin out the load.
+// generator shows up as Lag, and does not reduce the load.
 type schedule struct {
 	ctx    context.Context // ends with the run
 	attack Attack
@@ -101,7 +101,8 @@ func (s *schedule) sleepUntil(t time.Time) bool {
 	return s.ctx.Err() == nil // both may have happened
 }
 
-// make makes the next shot, whoever sends it: each takes what it needs from the random stream.
+// make makes the next shot, even if another generator sends it, so that all generators take the
+// same values from the random stream.
 func (s *schedule) make() shot {
 	made := shot{
 		number: s.made,

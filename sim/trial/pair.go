@@ -62,7 +62,8 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 // 1: A B B A.
 func turnOf(i int) (side, run int) { return [4]int{0, 1, 1, 0}[i%4], i/2 + 1 }
 
-// runOne makes a run of a side. The folder keeps the scenario as it is without a side.
+// runOne makes a run of a side. The folder keeps the original scenario, without the changes of the
+// side.
 func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome, error) {
 	ended := Do(ctx, Trial{
 		Scenario: side.In(p.Scenario), Kept: p.Scenario, Seed: p.Scenario.Seed,
@@ -77,8 +78,8 @@ func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome,
 	return ended.Outcome, nil
 }
 
-// tries is how often a run is made until one is not void, so that a moment in which the
-// machine was busy does not cost all other runs.
+// tries is the maximum number of attempts to get a run that is not void, so that a short load on
+// the machine does not cost all other runs.
 const tries = 3
 
 // UntilValid makes a run in dir until it is not void, three times at most. Void runs are moved to the folders

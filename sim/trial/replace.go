@@ -9,10 +9,11 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Replace returns the scenario with other subjects in place of those that run the bundled controller.
-// A single one replaces each of them, and keeps their flags and expectations. So do several ones in the
-// place of a single subject, under their own names. Several ones in the place of several subjects take
-// the place of all of them, without their flags and expectations: see Together.
+// Replace returns the scenario with other subjects in place of those that run the bundled
+// controller. A single subject replaces each of them, and keeps their flags and expectations.
+// Several subjects also keep the flags and expectations if they replace a single subject; they keep
+// their own names. Several subjects that replace several ones replace all of them, without their
+// flags and expectations: see Together.
 func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario, error) {
 	if len(with) == 0 {
 		return s, nil
@@ -54,9 +55,8 @@ func Replace(s *scenario.Scenario, with []scenario.Subject) (*scenario.Scenario,
 	return &replaced, nil
 }
 
-// controlFor returns the control of a scenario for other subjects. Its flags and keys are those of
-// ingress-nginx, as those of the bundled controller are: they mean nothing to controllers with other
-// adapters.
+// controlFor returns the control of a scenario for other subjects. If it sets flags or keys, which
+// are those of ingress-nginx, it does not apply to controllers with other adapters.
 func controlFor(control *scenario.Control, with []scenario.Subject) *scenario.Control {
 	if control == nil || len(control.Flags)+len(control.Config) == 0 {
 		return control
@@ -71,8 +71,8 @@ func controlFor(control *scenario.Control, with []scenario.Subject) *scenario.Co
 	return control
 }
 
-// Together reports whether several subjects take the place of several ones of a scenario, so that none
-// of them has a counterpart.
+// Together reports whether several subjects replace several subjects of a scenario as a whole, so
+// that none has a counterpart.
 func Together(s *scenario.Scenario, with []scenario.Subject) bool {
 	return len(with) > 1 && len(bundled(s)) > 1
 }

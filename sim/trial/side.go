@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Side is base or head of a comparison: what replaces the scenario's bundled controller.
+// Side is base or head of a comparison. It says what replaces the scenario's bundled controller.
 type Side struct {
 	Name    string            // base or head
 	Subject scenario.Subject  // the zero value: the bundled controller
@@ -30,7 +30,8 @@ func (s Side) Changes() bool {
 	return !reflect.DeepEqual(s.Subject, scenario.Subject{}) && !reflect.DeepEqual(s.Subject, ours) || len(s.Flags)+len(s.Config) > 0
 }
 
-// Supported is an error if the side changes something, and the scenario has no subject to change.
+// Supported returns an error if the side changes something, but the scenario has no subject to
+// change.
 func (s Side) Supported(original *scenario.Scenario) error {
 	if s.Changes() && len(bundled(original)) == 0 {
 		return fmt.Errorf("no subject of %s uses the bundled controller, so there is none to replace", original.Name)

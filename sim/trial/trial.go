@@ -112,7 +112,7 @@ func Do(ctx context.Context, t Trial) Result {
 	return ended
 }
 
-// withoutControl returns why the control means nothing to a subject; "" if it does.
+// withoutControl returns why the control has no meaning for a subject, or "" if it has one.
 func (t Trial) withoutControl(ctx context.Context) string {
 	control := t.Scenario.Control
 	if control.NotApplicable != "" {

@@ -1,7 +1,7 @@
-// Package watch follows a run while it goes on: what it does, what it waits for, and what was seen so
-// far. It stands between the event log of the run and those who watch it, in a terminal or in a
-// browser. Its one rule: nobody who watches can delay the run, so an event costs the same however many
-// watch it, and nothing here waits for them.
+// Package watch follows a run while it is running: what it does, what it waits for, and what has
+// been observed so far. It stands between the event log of the run and its viewers, in a terminal
+// or in a browser. Its one rule: no viewer can delay the run. An event costs the same for any
+// number of viewers, and nothing here waits for them.
 package watch
 
 import (
@@ -195,7 +195,7 @@ func (r *Run) waits(s Status) string {
 	return "waits for the report"
 }
 
-// do returns a list with the form of a verb that agrees with it, as in: a and b serve.
+// do returns a list of subjects with the matching form of a verb, as in: a and b serve.
 func do(names []string, one, many string) string {
 	if len(names) == 1 {
 		return names[0] + " " + one

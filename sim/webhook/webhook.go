@@ -1,5 +1,6 @@
 // Package webhook makes what a controller and an API server need for a validating webhook: a
-// certificate with its key, and the registration. Its one rule: it writes nothing and calls nobody.
+// certificate with its key, and the registration. Its one rule: it writes no files and sends no
+// requests.
 package webhook
 
 import (

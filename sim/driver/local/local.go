@@ -1,5 +1,6 @@
 // Package local runs the controller and nginx of a subject as processes on this machine, with a
-// simulated cluster: from binaries, or from the unpacked files of a container image. Its one rule: no process that it starts outlives it.
+// simulated cluster: from binaries, or from the unpacked files of a container image. Its one rule:
+// no process that it starts outlives it.
 package local
 
 import (

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// guard lets requests pass that come from the page itself, or from somebody who was given its URL. It
-// refuses those of other sites: a browser sends the site's name as Origin, or as Host if the site has
-// its name resolve to this machine (DNS rebinding).
+// guard accepts requests from the page itself, and from users who were given its URL. It refuses
+// requests of other sites: a browser sends the site's name as Origin or, if the site's name
+// resolves to this machine (DNS rebinding), as Host.
 func (s *Server) guard(next http.Handler) http.Handler {
 	crossOrigin := http.NewCrossOriginProtection() // of requests that change something
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,7 +1,7 @@
-// Package web shows a run in browsers while it goes on. It stands between the state of the run
-// (sim/watch) and a page that grows with it, over server-sent events. Its one rule: only those who
-// were given the URL get anything. The server listens on loopback, the URL has a secret, and requests
-// that other sites cause are refused.
+// Package web shows a run in browsers while it is running. It stands between the state of the run
+// (sim/watch) and a page that grows with it, over server-sent events. Its one rule: only users who
+// were given the URL have access. The server listens on loopback, the URL contains a secret, and
+// requests that other sites cause are refused.
 package web
 
 import (
@@ -48,8 +48,9 @@ type Result struct {
 	Report  string `json:"report"` // the path of the page with the report; empty if there is none
 }
 
-// How often browsers get news, and how long one may take to receive them before the server gives it up.
-// A browser that was given up connects again and gets the whole state.
+// The interval between updates to browsers, and the time limit for sending one. The server
+// disconnects a browser that exceeds the limit. Such a browser connects again and gets the whole
+// state.
 const (
 	period   = time.Second
 	patience = 3 * time.Second
