@@ -45,8 +45,8 @@ func adapterCheckCommand() *cobra.Command {
 	var o adapterCheckOptions
 	command := &cobra.Command{
 		Use:   "check ADAPTER[=PATH][,KEY=VALUE…]",
-		Short: "Start a controller alone, and check what a run needs of it",
-		Long: `Start a controller alone on a simulated API server, and check what a run needs of it.
+		Short: "Start a controller alone, and check that it does what a run needs",
+		Long: `Start a controller alone on a simulated API server, and check that it does what a run needs.
 
 ADAPTER is a name of windtunnel list adapters, or the path of a file; what follows it is
 as in --subject of windtunnel run. Prints a line for each point: what was found, or what

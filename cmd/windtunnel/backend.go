@@ -43,7 +43,7 @@ Answers every request with its identity: over HTTP/1, h2c, gRPC and websockets o
 --address, and over plain TCP and UDP on --stream-port, like the pods of windtunnel run.
 It answers on every path, including /healthz. After SIGTERM, it serves for --drain
 longer and completes the requests in progress.
-With --control, the harness tells the process which pod to be, and may change that later;
+With --control, the harness tells the process which pod to act as, and may change that later;
 GET /healthz at that address reports whether it accepts commands. Beyond loopback this
 requires a token, from --control-token-file or from ` + pool.TokenVariable + `.`,
 		Args: cobra.NoArgs,

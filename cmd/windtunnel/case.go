@@ -53,8 +53,8 @@ func caseRunCommand() *cobra.Command {
 		Short: "Run behaviour cases on a controller",
 		Long: `Run behaviour cases on a controller (default: all cases in the folder cases).
 
-Prints the expectations that do not hold as FILE:LINE: STEP: what was answered, and
-what was wanted; then the outcomes by topic. Cases with the same flags share a
+Prints the expectations that do not hold as FILE:LINE: STEP: the actual and the
+expected result; then the outcomes by topic. Cases with the same flags share a
 controller, and cases with the same ConfigMap run on it at the same time.
 Writes a folder with the results (result.json), a page (report.html), a summary for
 pull requests (report.md), a report for CI systems (junit.xml), and the logs of the
@@ -62,14 +62,14 @@ controllers.
 With --live, each case begins without the annotations and ConfigMap keys that it
 covers. Each of them is set on the running controller, and removed again: the answers
 must follow within 10 s. The reports then say which changes needed a reload of nginx.
---resume continues a run that was interrupted, or whose cases failed: it keeps what the
-folder of --out holds of cases that need no mending, and whose files did not change,
+--resume continues a run that was interrupted, or whose cases failed: it keeps the
+results in the folder of --out of cases that need no fix and whose files did not change,
 and of cases that are not named.
 
-With --kubeconfig and --url, the cases run on a controller that is installed already,
-in a cluster that others may use: with namespaces and pods of their own, which are
-removed at the end, also after Ctrl-C (docs/cases.md).
-Exit codes: 0 every case passed, differs as it admits, or was skipped, 1 one failed, 2
+With --kubeconfig and --url, the cases run on an existing controller, in a cluster that
+others may use: in their own namespaces and with their own pods, which are removed at the
+end, also after Ctrl-C (docs/cases.md).
+Exit codes: 0 every case passed, differs as declared, or was skipped, 1 one failed, 2
 the cases could not be run, 3 one is void (its line says why), 130 interrupted.`,
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {

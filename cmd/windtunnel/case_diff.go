@@ -29,20 +29,21 @@ func caseDiffCommand() *cobra.Command {
 	var o caseDiffOptions
 	command := &cobra.Command{
 		Use:   "diff CASES… | RESULT_A RESULT_B",
-		Short: "Compare what two controllers answer, by what a client feels",
-		Long: `Compare what two controllers answer, by what a client feels.
+		Short: "Compare the answers of two controllers, by their effect on clients",
+		Long: `Compare the answers of two controllers, by their effect on clients.
 
 CASES are files or folders of cases, such as those of case record: they are run on the
 controller that the flags name, and its answers (B) compared with what the cases expect
 (A). RESULT_A and RESULT_B are the results of case run (the folder, or its result.json):
 nothing is run.
-Prints the steps that are answered differently: first those that a client cannot reach,
-then another service, status, redirect, body, header, and what only pods see. Each has
-the annotation, ConfigMap key or field of the ingress that is its cause. The folder of
---out has the differences as diff.json, diff.html and diff.md; if cases are run, also
-the results of case run.
-Exit codes: 0 no difference, 1 there are some, 2 the cases could not be run or the
-results not be read, 3 no difference, but some cases were not compared, 130 interrupted.`,
+Prints the steps that are answered differently: first those without an answer, then those
+with another service, status, redirect, body or header, then differences that only pods
+see. Each has the annotation, ConfigMap key or field of the ingress that causes it. The
+folder of --out has the differences as diff.json, diff.html and diff.md; if cases are run,
+also the results of case run.
+Exit codes: 0 no differences, 1 there are some, 2 the cases could not be run or the
+results could not be read, 3 no differences, but some cases were not compared, 130
+interrupted.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -45,14 +45,14 @@ var neverInstalled = []string{"driver", "subject", "controller", "image", "nginx
 
 func (f *installedFlags) add(command *cobra.Command) {
 	flags, o := command.Flags(), &f.options
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "run the cases on a controller that is installed already, in the cluster of this kubeconfig")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "run the cases on an existing controller, in the cluster of this kubeconfig")
 	flags.StringVar(&f.context, "context", "", "with --kubeconfig: context to use (default: its current one)")
 	flags.StringArrayVar(&o.URLs, "url", nil, "with --kubeconfig: address of the controller, http://HOST; repeat it with https://HOST for cases that ask over TLS")
 	flags.StringVar(&o.Class, "ingress-class", corpus.IngressClass, "with --kubeconfig: the controller's IngressClass")
 	flags.StringArrayVar(&o.Has, "has", nil, "with --kubeconfig: a module that the controller's nginx has, such as module/http_modsecurity; cases that need others are skipped (repeatable)")
 	flags.StringVar(&f.configMap, "config-map", "", "with --kubeconfig: the controller's ConfigMap, NAMESPACE/NAME, which the run may change and restores; without it, cases that change it are skipped")
 	flags.BoolVar(&o.CatchAll, "catch-all", false, "with --kubeconfig: also run cases that affect requests for hosts of others, such as those with an ingress without a host")
-	flags.IntVar(&o.Replicas, "replicas", 0, "with --kubeconfig: number of controllers behind the address (default: as the Deployment or DaemonSet has)")
+	flags.IntVar(&o.Replicas, "replicas", 0, "with --kubeconfig: number of controllers behind the address (default: that of its Deployment or DaemonSet)")
 	flags.StringVar(&f.pods, "pods", poolPods, "with --kubeconfig: "+poolPods+" runs the cases' pods in real pods of the cluster, "+localPods+" on loopback addresses of this machine")
 	flags.StringVar(&o.Image, "pool-image", kind.PoolImage, "with --kubeconfig: image with windtunnel, for the real pods")
 	completes(command, "pods", poolPods, localPods)

@@ -39,13 +39,13 @@ func caseRecordCommand() *cobra.Command {
 MANIFESTS are files, folders, or - for standard input: the ingresses with their
 services, ConfigMaps and Secrets, such as the output of kubectl get
 ingress,svc,endpointslices,cm,secrets -A -o yaml. Other kinds are ignored. The questions
-follow from the ingresses: each host, path, redirect, canary, header and limit. They are
-asked of the controller, with simulated pods in place of yours. The folder gets a case
-for each group of ingresses that share hosts, which expects what was answered;
+follow from the ingresses: each host, path, redirect, canary, header and limit. The
+controller answers them, with simulated pods in place of yours. The folder gets a case
+for each group of ingresses that share hosts, which expects the recorded answers;
 windtunnel case run FOLDER passes on the same controller. Recording again gives the same
 files. No Secret is copied: the cases have generated certificates for the same names,
 and passwords of their own.
-Prints what is not asked, with the reason.
+Prints what is not asked about, with the reason.
 Exit codes: 0 all cases are recorded, 2 the manifests cannot be read, or nothing could
 be asked, 3 some cases could not be recorded (their lines say why), 130 interrupted.`,
 		Args: cobra.MinimumNArgs(1),

@@ -16,8 +16,8 @@ import (
 func corpusCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "corpus",
-		Short: "Generate clusters as teams have them, or import your own, as files of manifests",
-		Long: `Generate clusters as teams have them, or import your own, as files of manifests.
+		Short: "Generate realistic clusters, or import your own, as files of manifests",
+		Long: `Generate realistic clusters, or import your own, as files of manifests.
 
 A corpus is a folder with one file of manifests per cluster, NAME.yaml, and an index,
 index.json. The format is described in docs/corpus.md.`,
@@ -43,7 +43,7 @@ func corpusMakeCommand() *cobra.Command {
 		Long: `Generate clusters with the annotations, certificates, paths and mistakes of many applications.
 
 Writes one file of manifests per size, and an index with the flags that a controller
-needs to read all of a cluster, and what it must report about the broken objects. The
+needs to read all of a cluster, and the problems that it must report about the broken objects. The
 same seed and size give the same bytes on every machine.
 Exit codes: 0 written, 2 the flags are wrong or the folder has a corpus already.`,
 		Args: cobra.NoArgs,

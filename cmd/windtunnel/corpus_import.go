@@ -61,7 +61,7 @@ Exit codes: 0 imported, 2 the dump cannot be read, or the file exists.`,
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "read from the cluster of this kubeconfig instead of a dump")
 	flags.StringVar(&o.context, "context", "", "read from the cluster of this context of the kubeconfig")
 	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of namespaces, objects, hosts and users by hashes that cannot be guessed")
-	flags.StringVar(&o.keyFile, "hash-key", "", "a file with at least 16 bytes, the key of the hashes, so that imports with the same key agree (default: a random key, which is not stored)")
+	flags.StringVar(&o.keyFile, "hash-key", "", "a file with at least 16 bytes, the key of the hashes, so that imports with the same key have the same hashes (default: a random key, which is not stored)")
 	flags.StringVar(&o.AnnotationsPrefix, "annotations-prefix", dump.DefaultPrefix, "the controller's --annotations-prefix")
 	o.addObjects(flags)
 	o.format.add(command)

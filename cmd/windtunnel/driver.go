@@ -51,7 +51,7 @@ var drivers = []struct {
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
 	{"kind", "a cluster each", openKind},
-	{"cluster", "a cluster that is there", openCluster},
+	{"cluster", "an existing cluster", openCluster},
 }
 
 // add adds the flags that all commands with a driver share.
@@ -63,7 +63,7 @@ func (f *driverFlags) add(command *cobra.Command) {
 	}
 	flags.StringVar(&f.name, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	addNginx(flags, &f.nginx)
-	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: let controllers that use fixed paths, such as /etc/nginx, use those of this machine, where it does not allow to isolate them")
+	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: let controllers that use fixed paths, such as /etc/nginx, use those of this machine, if it does not allow isolating them")
 	flags.StringVar(&f.image, "image", "", "with --driver container, kind or cluster: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine), --driver cluster (default: as many as the scenario needs) or case run --kubeconfig")

@@ -49,8 +49,8 @@ func historyAddCommand() *cobra.Command {
 RUN is the folder of a run, or a folder of such folders. The history keeps their
 results, benchmark lines and environments in folders of their own, but not their
 events, so it is small enough for a git branch. Each run belongs to a commit: that
-of the present folder's repository, unless --commit names another. A run that is kept
-already is skipped.
+of the current folder's repository, unless --commit names another. A run that is already
+kept is skipped.
 Exit codes: 0 the history has the runs; 2 the input cannot be used; 3 some runs are
 void, and were not added.`,
 		Args: cobra.MinimumNArgs(1),
@@ -64,13 +64,13 @@ void, and were not added.`,
 	addRepository(command, &o.repository)
 	flags.StringToStringVar(&o.setup, "setup", nil, "NAME=VALUE: a further property of the machine; runs with other values are not compared")
 	flags.BoolVar(&o.keepReport, "keep-report", false, "keep report.html as well, about 250 kB for a run")
-	flags.StringVar(&o.reportURL, "report-url", "", "where the reports of the runs are kept otherwise")
+	flags.StringVar(&o.reportURL, "report-url", "", "address where the reports of the runs are kept instead")
 	command.MarkFlagsMutuallyExclusive("keep-report", "report-url")
 	return command
 }
 
 func addRepository(command *cobra.Command, path *string) {
-	command.Flags().StringVar(path, "repository", "", "folder of the git repository with the commits (default: the present one)")
+	command.Flags().StringVar(path, "repository", "", "folder of the git repository with the commits (default: the current one)")
 }
 
 func (o addOptions) add(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
@@ -151,7 +151,7 @@ func (o *trendOptions) add(command *cobra.Command) {
 	flags.IntVar(&o.recent, "recent", 20, "number of newest commits whose steps are checked; 0: all")
 	addRepository(command, &o.repository)
 	flags.StringVar(&o.url, "url", "", "page of the repository, for links to commits (default: that of the remote origin)")
-	flags.StringVar(&o.explained, "explained", "", "file that explains steps (default: "+projectFile+" of the present folder, if it exists)")
+	flags.StringVar(&o.explained, "explained", "", "file that explains steps (default: "+projectFile+" of the current folder, if it exists)")
 	o.compare.addJudgement(command, trend.Alpha)
 }
 
@@ -290,8 +290,8 @@ func historyCheckCommand() *cobra.Command {
 		Long: `Decide whether the newest runs of a history have become worse.
 
 The check fails if a step for the worse at one of the newest commits (--recent) still
-lasts and nobody has explained it. The file windtunnel.yaml of the present folder
-explains steps that are wanted (docs/history.md). A step at which the machine changed
+lasts and is not explained. The file windtunnel.yaml of the current folder explains
+intended steps (docs/history.md). A step at which the machine changed
 is not a step for the worse. With --site, it writes the site of history report as well.
 Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be used;
 3 there is no result, because too few commits are measured.`,

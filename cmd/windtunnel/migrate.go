@@ -39,28 +39,28 @@ func migrateCommand() *cobra.Command {
 	var o migrateOptions
 	command := &cobra.Command{
 		Use:   "migrate MANIFESTS… --to CONTROLLER…",
-		Short: "Say what changes for your clients if you leave a controller for another",
-		Long: `Say what changes for your clients if you leave a controller for another.
+		Short: "Report what changes for your clients if you replace a controller by another",
+		Long: `Report what changes for your clients if you replace a controller by another.
 
 MANIFESTS are files, folders, or - for standard input, as of case record: the ingresses
-with their services, ConfigMaps and Secrets. Questions follow from the ingresses. They are
-asked of the controller that you leave (--from), and then of each that you may move to
-(--to), with simulated pods in place of yours. The report says which hosts, paths and
-annotations are answered otherwise, first what is worst for clients; each with the request,
+with their services, ConfigMaps and Secrets. Requests are derived from the ingresses. They
+are sent to the controller that you leave (--from), and then to each that you may move to
+(--to), with simulated pods in place of yours. The report shows which hosts, paths and
+annotations are answered differently, the worst for clients first; each with the request,
 both answers and the cause. Then rolling updates and new hosts are made on all of them in
 turns, with a generated population of the same size, to measure what changes cost.
 Writes a folder with the report (migrate.html, migrate.md, migrate.json), the recorded
 cases, and the runs that measured costs.
 Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or nothing could
 be asked, 3 none differs, but some could not be compared, or a measurement is void or
-failed (the report says why), 130 interrupted (the report is of what was finished).`,
+failed (the report says why), 130 interrupted (the report covers what was finished).`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.migrate(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.from, "from", "ingress-nginx", "the controller that you leave, as --to; ingress-nginx is the bundled one, which behaves alike except for docs/compat.md")
+	flags.StringVar(&o.from, "from", "ingress-nginx", "the controller that you leave, in the form of --to; ingress-nginx means the bundled one, which behaves the same except for docs/compat.md")
 	flags.StringArrayVar(&o.to, "to", nil, "a controller that you may move to (required, several are allowed): "+subjectUsage)
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the report (default runs/migrate-TIME)")
 	flags.BoolVar(&o.skipCosts, "skip-costs", false, "compare answers only, and do not measure what changes cost")

@@ -40,12 +40,12 @@ func observeCommand() *cobra.Command {
 		Long: `Watch a running ingress-nginx, or a fork of it, in a live cluster, and report what its
 changes cost.
 
-Reads only: the changes of endpoints and ingresses as the API tells them, and the
+Only reads: the changes of endpoints and ingresses as the API reports them, and the
 controllers' metrics (reloads, memory, CPU). With --host and --address, it also sends GET
 requests to the hosts that you name, and counts failures by cause; if the answers say
 which pod gave them, they show when a change is served. --ephemeral adds a container to
 each pod of the controller, which is the only thing that it ever writes: from there, it
-sees the generations of workers and their memory. What cannot be seen is said at the
+sees the generations of workers and their memory. What cannot be seen is listed at the
 beginning, and in the report. It ends after --for, or with Ctrl-C, with a folder like that
 of windtunnel run. docs/observe.md has the permissions.
 Exit codes: 0 observed, 2 there is nothing to observe, 3 the observation says nothing (the
@@ -70,7 +70,7 @@ func (o *observeOptions) add(command *cobra.Command) {
 	flags.StringSliceVar(&p.MetricsURLs, "metrics-url", nil, "metrics endpoints of the controllers, instead of those of pods: http://HOST:10254/metrics")
 	flags.IntVar(&p.MetricsPort, "metrics-port", 0, "port of the metrics (default: the controller's --healthz-port, or 10254)")
 	flags.IntVar(&p.StatusPort, "status-port", 0, "port of nginx's status page (default: the controller's --status-port, or 10246)")
-	flags.DurationVar(&p.Every, "every", time.Second, "time between two looks at a controller")
+	flags.DurationVar(&p.Every, "every", time.Second, "time between two reads of a controller's metrics")
 	flags.StringSliceVar(&p.Follow, "follow", nil, "namespaces whose changes count (default: all)")
 	flags.StringVar(&p.Class, "class", "", "class of the ingresses that count (default: all)")
 	flags.StringSliceVar(&o.hosts, "host", nil, "hosts to ask: shop.example, shop.example/path or https://shop.example")
@@ -82,7 +82,7 @@ func (o *observeOptions) add(command *cobra.Command) {
 	flags.Float64Var(&p.ProbeRate, "probe-rate", 50, "requests per second while a change of a named host is open; 0: none")
 	flags.DurationVar(&p.Length, "for", 0, "how long to observe (default: until interrupted)")
 	flags.DurationVar(&p.Settle, "settle", 5*time.Second, "how long to wait until the last changes are served")
-	flags.StringVar(&p.Ephemeral, "ephemeral", "", "image with windtunnel, for a container that is added to each pod of the controller and stays there, ended, until the pod ends")
+	flags.StringVar(&p.Ephemeral, "ephemeral", "", "image with windtunnel, for an ephemeral container that is added to each pod of the controller; its entry stays until the pod ends")
 	flags.BoolVar(&p.Bundled, "bundled", false, "the controller is that of this project, so that predict and calibrate know it")
 	flags.StringVarP(&p.Dir, "out", "o", "", "folder for the results (default runs/observed-TIME)")
 }

@@ -38,24 +38,24 @@ func predictCommand() *cobra.Command {
 	var o predictOptions
 	command := &cobra.Command{
 		Use:   "predict [QUESTION.yaml|SCENARIO.yaml]",
-		Short: "Predict staleness, reloads, memory and lost requests of clusters that this machine cannot hold",
-		Long: `Predict staleness, reloads, memory and lost requests of clusters that this machine cannot hold.
+		Short: "Predict staleness, reloads, memory and lost requests of clusters that are too large for this machine",
+		Long: `Predict staleness, reloads, memory and lost requests of clusters that are too large for this machine.
 
 Simulates the control loop of ingress-nginx with costs that windtunnel calibrate has
 fitted from runs. The question is a file, or the flags --set alone:
   windtunnel predict --set ingresses=100000,endpoints=1000000,worker-processes=64 \
     --set rolling-update=50/s,new-hosts=1/m --set http=1000/s
-A scenario is the question what its run will show. Names of --set and --sweep are flags and
+With a scenario, the prediction is about its run. Names of --set and --sweep are flags and
 ConfigMap keys of the controller, ingresses, services, endpoints, processors, for, kinds of
 changes and lanes (with rates); a --sweep has an answer for each value:
   windtunnel predict large.yaml --sweep sync-rate-limit=0.3,1,3,10 \
     --where 'p99 staleness < 3s, peak memory < 8GiB'
 
 Each answer has the median and the interval of each figure, its error on held-out runs, and
-how far the question is outside of the range that the costs were fitted over.
+how far the question is outside the range for which the costs were fitted.
 With --out, the answer is also written as index.html and prediction.json.
-Exit codes: 0 predicted; and with conditions, some answer meets all of them in 90 % of the
-simulated runs, 1 none does, 2 the question cannot be answered.`,
+Exit codes: 0 predicted and, with conditions, an answer meets all of them in 90 % of the
+simulated runs, 1 no answer does, 2 the question cannot be answered.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)

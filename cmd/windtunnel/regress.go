@@ -40,35 +40,34 @@ func regressCommand() *cobra.Command {
 	var o regressOptions
 	command := &cobra.Command{
 		Use:   "regress BASE HEAD",
-		Short: "Find out what a change of the template, Lua code, nginx or settings does to clusters",
-		Long: `Find out what a change of the template, Lua code, nginx or settings does to clusters.
+		Short: "Find the effects of a change of the template, Lua code, nginx or settings on clusters",
+		Long: `Find the effects of a change of the template, Lua code, nginx or settings on clusters.
 
 BASE and HEAD are each bundled, a git revision of this repository, or . for the working
 tree, with settings:
   bundled,template=FILE|DIR   template=PATH@REVISION   lua=DIR   lua=DIR@REVISION
   nginx=PATH   flag.NAME=VALUE   config.KEY=VALUE
-Settings alone mean bundled with settings. A revision takes the template and the Lua code
-from where our repository or ingress-nginx's has them. Both sides are rendered by the
+Settings alone mean bundled with these settings. A revision uses the template and the Lua
+code at their paths in our repository or in ingress-nginx's. Both sides are rendered by the
 bundled controller.
 
 Both sides render each cluster of the corpus: a file of manifests, as kubectl get -o yaml
-writes it, or a behaviour case. The configurations are compared as nginx reads them: not by
-their order where nginx ignores it, and without comments and whitespace. nginx -t tests
-them. Each kind of difference is shown with the line of the template, the objects that are
+writes it, or a behaviour case. The configurations are compared as nginx reads them: without
+comments and whitespace, and ignoring their order where nginx does. nginx -t tests them. Each kind of difference is shown with the line of the template, the objects that are
 affected, and the smallest cluster that shows it.
 
-Then a controller of each side answers behaviour cases, on real nginx. If only templates
-differ, cases that both sides render alike are left out. Both also answer requests that
-follow from the manifests of --corpus, as in windtunnel case record: the head must answer
-what the base answers. Answers that differ twice are reported.
+Then a controller of each side answers behaviour cases, with a real nginx. If only templates
+differ, cases for which both sides render the same are left out. Both also answer requests
+that follow from the manifests of --corpus, as in windtunnel case record: the head must give
+the same answers as the base. Answers that differ twice are reported.
 
 With --part speed, both sides serve the last cluster of the corpus, and take turns in
 measuring what rendering, testing, a reload, a worker and requests of each kind of
 location cost. Figures that differ by more than their budget are reported.
 With --out, the report is also written as regress.json, regress.md and index.html, and the
 smallest clusters as files.
-Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot be used, 3 some
-tests could not be made, 130 interrupted.`,
+Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot
+be used, 3 some tests could not be made, 130 interrupted.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.base, o.head = args[0], args[1]
@@ -84,7 +83,7 @@ tests could not be made, 130 interrupted.`,
 	o.driver.addController(flags)
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")
-	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences and budgets (default: "+projectFile+" of the present folder, if it exists)")
+	flags.StringVar(&o.expected, "expected", "", "file that declares expected differences and budgets (default: "+projectFile+" of the current folder, if it exists)")
 	o.format.add(command, markdownFormat)
 	return command
 }

@@ -55,7 +55,7 @@ config.worker-shutdown-timeout, subjects.0.flags.sync-rate-limit or traffic.0.ra
 combinations of the values are checked before the first one runs. Writes a folder with
 the folder of each run, as windtunnel run makes it, and the table of all combinations
 (result.json, report.md, and report.html, which has plots as well). A void run is repeated
-at most twice; void runs are kept in OUT/void. --resume makes the runs that a folder lacks.
+at most twice; void runs are kept in OUT/void. --resume makes the missing runs.
 Exit codes: 0 all combinations are measured, whether or not expectations hold; 2 the
 sweep could not be made; 3 a run stayed void; 4 the driver does not support what the
 scenario needs; 130 interrupted.`,

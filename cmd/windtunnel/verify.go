@@ -39,8 +39,8 @@ func verifyCommand() *cobra.Command {
 Each scenario is run twice: unchanged, when its expectations must hold, and with the
 mutation of its control, when the expectations that the control names must fail.
 Without arguments, runs all scenarios in the folder scenarios. With --subject, they
-run on another controller. What does not apply to it is n/a: scenarios about what it
-does not have, and controls that change what is not its own.
+run on another controller. What does not apply to it is n/a: scenarios about features
+that it lacks, and controls that change settings that it does not have.
 Exit codes: 0 every run had the required outcome or does not apply, 1 a scenario
 failed or the named expectations held under a control, 2 a scenario could not be run,
 3 a run was void.`,
