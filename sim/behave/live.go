@@ -245,7 +245,7 @@ func (c *Case) Unlike(done, seen string, got, want []Failure) []Failure {
 	}
 	return []Failure{{
 		File: c.File, Line: c.Steps[0].Line, Step: step,
-		Field: "what the case then finds wanting", Got: listed(got), Want: listed(want),
+		Field: "the list of failed expectations", Got: listed(got), Want: listed(want),
 	}}
 }
 

@@ -160,8 +160,8 @@ func TestFailuresOfLiveChanges(t *testing.T) {
 	c := liveCase(t, requestThenChange)
 	failures := []behave.Failure{{File: c.File, Line: c.Steps[0].Line, Step: "GET http://a.example/", Field: "status", Got: "404", Want: "200"}}
 	for want, got := range map[string]behave.Failure{
-		"cases/live/a.yaml:8: annotation/a is set, late: GET http://a.example/: status is 404, want 200":                              c.Unlike("annotation/a is set", "late", failures, nil)[0],
-		"cases/live/a.yaml:8: annotation/a is removed, late: what the case then finds wanting is nothing, want line 8: status is 404": c.Unlike("annotation/a is removed", "late", nil, failures)[0],
+		"cases/live/a.yaml:8: annotation/a is set, late: GET http://a.example/: status is 404, want 200":                             c.Unlike("annotation/a is set", "late", failures, nil)[0],
+		"cases/live/a.yaml:8: annotation/a is removed, late: the list of failed expectations is nothing, want line 8: status is 404": c.Unlike("annotation/a is removed", "late", nil, failures)[0],
 	} {
 		if got.Error() != want {
 			t.Errorf("%s\nwant %s", got.Error(), want)

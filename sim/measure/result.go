@@ -329,10 +329,10 @@ type Reported struct {
 	Requests    int64 `json:"requests"`    // that nginx counted, of all clients
 	Dropped     int64 `json:"dropped"`     // connections that nginx accepted, but could not handle
 	Active      int   `json:"active"`      // most connections of clients to one nginx
-	// Granularity is the time between two looks at the same controller. A reload happened within it.
+	// Granularity is the time between two polls of the same controller. A reload happened within it.
 	Granularity Durations `json:"granularity"`
-	// Late is how long before the API told a change it had stored it, at most. The API server records
-	// the second, so up to a second of this is not lateness.
+	// Late is the time from the storage of a change in the API server to its report by the API, at
+	// most. The API server records whole seconds, so up to a second of this may be rounding.
 	Late Durations `json:"late"`
 }
 
