@@ -2,6 +2,7 @@ package windtunnel_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -31,6 +32,18 @@ func TestBuildOutputIsNotTracked(t *testing.T) {
 		if bytes.HasPrefix(begin, []byte("\x7fELF")) || strings.HasPrefix(mode, "100755") && !bytes.HasPrefix(begin, []byte("#!")) {
 			t.Errorf("%s is a binary executable: run git rm --cached, and list it in .gitignore", path)
 		}
+	}
+}
+
+// No file was committed in the middle of a merge.
+func TestNoConflictMarkers(t *testing.T) {
+	found, err := exec.Command("git", "grep", "-nIE", "^(<{7}|>{7}) ").Output()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		t.Errorf("conflict markers:\n%s", found)
+	case !errors.As(err, &exit) || exit.ExitCode() != 1: // 1: nothing matches
+		t.Skip("git cannot search the files: ", err)
 	}
 }
 
