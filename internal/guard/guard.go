@@ -53,9 +53,9 @@ func New(what string) (*Guard, error) {
 		return nil, fmt.Errorf("starting a guard: %w", err)
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "guard")
-	defer theirs.Close()
 	ours, err := connection(os.NewFile(uintptr(pair[0]), "harness"))
 	if err != nil {
+		theirs.Close()
 		return nil, fmt.Errorf("starting a guard: %w", err)
 	}
 	g := &Guard{harness: ours, command: &exec.Cmd{
@@ -66,7 +66,9 @@ func New(what string) (*Guard, error) {
 		WaitDelay:   outputDelay,
 	}}
 	g.command.Stderr = &g.said
-	if err := g.command.Start(); err != nil {
+	err = g.command.Start()
+	theirs.Close() // now only the guard has it, so a guard that ends early is noticed
+	if err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("starting a guard: %w", err)
 	}
@@ -76,9 +78,18 @@ func New(what string) (*Guard, error) {
 		g.hold, err = tempdir.Hold(first.Dir)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting a guard: %w", err), g.Close())
+		return nil, g.failed(err)
 	}
 	return g, nil
+}
+
+// failed ends a guard that did not start, and returns why. What the guard printed says most.
+func (g *Guard) failed(err error) error {
+	closed := g.Close()
+	if said := strings.TrimSpace(g.said.String()); said != "" {
+		return fmt.Errorf("starting a guard: %s", said)
+	}
+	return errors.Join(fmt.Errorf("starting a guard: %w", err), closed)
 }
 
 // Start starts a command with its Path, Args, Env and Dir, and with the guard's folder as TMPDIR. Its

@@ -69,6 +69,24 @@ func newGuard(t *testing.T) *Guard {
 	return g
 }
 
+// A guard that ends before it is ready is an error that says why.
+func TestGuardThatDoesNotStart(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	failed := make(chan error, 1)
+	go func() {
+		_, err := New("no/folder")
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		if err == nil || !strings.Contains(err.Error(), "pattern contains path separator") {
+			t.Errorf("error %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("New does not return")
+	}
+}
+
 func begin(t *testing.T, g *Guard, script string, out *bytes.Buffer) *Process {
 	t.Helper()
 	p, err := g.Start(exec.Command("sh", "-c", script), out)
