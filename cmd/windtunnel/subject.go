@@ -104,7 +104,7 @@ func set(s *scenario.Subject, key, value string) (err error) {
 	kind, name, _ := strings.Cut(key, ".")
 	switch {
 	case key == "name":
-		s.Name = value
+		s.Name, err = value, scenario.CheckSubjectName(value)
 	case key == "nginx":
 		s.Nginx, err = absolute(value, strings.Contains(value, "/"))
 	case key == "lua":

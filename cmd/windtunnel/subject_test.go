@@ -64,6 +64,11 @@ func TestParseSubjectRefuses(t *testing.T) {
 		"bundled,lua":            `"lua" is not KEY=VALUE`,
 		"bundled,flag=x":         "unknown setting flag",
 		"bundled,config.":        `"config." is not KEY=VALUE`,
+		"bundled,name=../../esc": `"../../esc" cannot be the name of a subject; use lower-case letters, digits and dashes, at most 63`,
+		"bundled,name=a/b":       "cannot be the name",
+		"bundled,name=<b>x</b>":  "cannot be the name",
+		"bundled,name=Ä":         "cannot be the name",
+		"bundled,name=":          "a subject without a name",
 		"nonsense,flag.v=2":      "neither a file nor an adapter",
 		"ingress-nginx=nonsense": "neither a file nor an adapter",
 	} {

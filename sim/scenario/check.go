@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -55,13 +56,32 @@ func (c *checker) addProblem(what, mend string, path ...any) {
 
 // name checks a name that becomes part of file names and of report rows.
 func (c *checker) name(kind, name string, path ...any) {
-	const shape = "use lower-case letters, digits and dashes, at most 63"
+	if what := badName(kind, name); what != "" {
+		c.addProblem(what, nameShape, path...)
+	}
+}
+
+// nameShape says how names are mended.
+const nameShape = "use lower-case letters, digits and dashes, at most 63"
+
+// badName returns what is wrong with a name, or "".
+func badName(kind, name string) string {
 	switch {
 	case name == "":
-		c.addProblem("a "+kind+" without a name", shape, path...)
+		return "a " + kind + " without a name"
 	case len(validation.IsDNS1123Label(name)) > 0:
-		c.addProblem(fmt.Sprintf("%q cannot be the name of a %s", name, kind), shape, path...)
+		return fmt.Sprintf("%q cannot be the name of a %s", name, kind)
 	}
+	return ""
+}
+
+// CheckSubjectName returns an error if the name of a subject that comes from elsewhere would be a
+// problem in a file.
+func CheckSubjectName(name string) error {
+	if what := badName("subject", name); what != "" {
+		return errors.New(what + "; " + nameShape)
+	}
+	return nil
 }
 
 func (c *checker) numbers() {
