@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"windtunnel.dev/sim/judge"
@@ -35,6 +37,21 @@ var exitCodes = map[judge.Outcome]int{
 type outcomeError judge.Outcome
 
 func (e outcomeError) Error() string { return fmt.Sprint("outcome: ", string(e)) }
+
+// codeOf returns the exit code of a command that ended with an error. The context is that of the
+// command: if a signal ended it, an error that only says so is an interrupt.
+func codeOf(ctx context.Context, err error) int {
+	var told outcomeError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &told):
+		return exitCodes[judge.Outcome(told)]
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
+		return exitInterrupted
+	}
+	return exitBadInput
+}
 
 // exitWith returns the error that makes a command exit with the code of an outcome. It returns nil
 // for judge.Passed.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"windtunnel.dev/sim/compare"
@@ -21,6 +24,32 @@ func TestEveryOutcomeHasAnExitCode(t *testing.T) {
 		codes[code] = o
 		if err := exitWith(o); (err == nil) != (code == exitOK) {
 			t.Errorf("%s: %v", o, err)
+		}
+	}
+}
+
+// A command that a signal ended has the exit code of an interrupt, if nothing else is wrong.
+func TestExitCodeOfErrors(t *testing.T) {
+	interrupt, broken := errors.New("interrupt signal received"), errors.New("broken")
+	ended, end := context.WithCancelCause(t.Context())
+	end(interrupt)
+	for _, test := range []struct {
+		ctx  context.Context
+		err  error
+		want int
+	}{
+		{t.Context(), nil, exitOK},
+		{t.Context(), broken, exitBadInput},
+		{t.Context(), context.Canceled, exitBadInput},
+		{t.Context(), exitWith(judge.Void), exitVoid},
+		{ended, nil, exitOK},
+		{ended, fmt.Errorf("starting: %w", interrupt), exitInterrupted},
+		{ended, fmt.Errorf("starting: %w", context.Canceled), exitInterrupted},
+		{ended, broken, exitBadInput},
+		{ended, exitWith(judge.Failed), exitFailed},
+	} {
+		if got := codeOf(test.ctx, test.err); got != test.want {
+			t.Errorf("%v, context %v: %d, want %d", test.err, test.ctx.Err(), got, test.want)
 		}
 	}
 }

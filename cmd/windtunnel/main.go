@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/version"
-	"windtunnel.dev/sim/judge"
 )
 
 func main() {
@@ -46,16 +45,10 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	err := root.ExecuteContext(ctx)
-	var told outcomeError
-	switch {
-	case err == nil:
-		return exitCodes[judge.Passed]
-	case errors.As(err, &told):
-		return exitCodes[judge.Outcome(told)]
-	default:
+	if err != nil && !errors.As(err, new(outcomeError)) {
 		fmt.Fprintln(stderr, "windtunnel:", err)
-		return exitCodes[judge.NotRun]
 	}
+	return codeOf(ctx, err)
 }
 
 func rootCommand() *cobra.Command {
