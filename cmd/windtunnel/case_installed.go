@@ -145,9 +145,10 @@ func poolSize(cases []*behave.Case, wanted int) (int, error) {
 	return wanted, nil
 }
 
-// knownFlags returns the flags without dashes. A flag that the controller cannot have is an error.
+// knownFlags returns the values of --flag without dashes. A flag that the controller cannot have is an
+// error.
 func knownFlags(given map[string]string) (map[string]string, error) {
-	known, all := knownCaseNames().Flags, map[string]string{}
+	known, all := controllerFlags(), map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		plain := strings.TrimLeft(name, "-")
 		if !slices.Contains(known, plain) {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"flag"
 	"maps"
 	"net"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"k8s.io/klog/v2"
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
@@ -45,6 +48,15 @@ func knownCaseNames() behave.Known {
 		known.Needs = append(known.Needs, modulePrefix+name)
 	}
 	return known
+}
+
+// controllerFlags returns the flags of the bundled controller: its own, and those of its log.
+func controllerFlags() []string {
+	all := firstGroups(flagRow, docs.Flags)
+	logging := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logging)
+	logging.VisitAll(func(f *flag.Flag) { all = append(all, f.Name) })
+	return all
 }
 
 func firstGroups(pattern *regexp.Regexp, text string) []string {

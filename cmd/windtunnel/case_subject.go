@@ -61,11 +61,22 @@ func (s *caseSubject) open() (driver.Driver, error) {
 // openGiven returns the driver for the subject that was read already.
 func (s *caseSubject) openGiven() (driver.Driver, error) {
 	s.driver.unbundled = s.given.Controller != subject.Bundled
+	if s.asksBundled() {
+		var err error
+		if s.flags, err = knownFlags(s.flags); err != nil {
+			return nil, err
+		}
+	}
 	d, err := s.driver.open()
 	if err != nil {
 		return nil, err
 	}
 	return d, driver.SupportsSubject(d, s.given)
+}
+
+// asksBundled reports whether the cases are asked of the bundled controller.
+func (s caseSubject) asksBundled() bool {
+	return s.given.Controller == subject.Bundled && !s.driver.replacesController()
 }
 
 // name names the controller, for reports.
@@ -105,7 +116,7 @@ func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	return caseTarget{name: s.name(), Options: caserun.Options{
 		Cases: cases, Driver: d, Subject: with,
 		ConfigMap: types.NamespacedName{Namespace: namespace, Name: name},
-		Bundled:   s.bundled || s.given.Controller == subject.Bundled && !s.driver.replacesController(), Has: fulfils(),
+		Bundled:   s.bundled || s.asksBundled(), Has: fulfils(),
 		Installations: s.installations,
 	}}
 }

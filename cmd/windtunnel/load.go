@@ -59,6 +59,7 @@ func knownNames() scenario.Known {
 			Config:      options.Names(),
 			ConfigMap:   configMapOf(subject.Subject{Controller: subject.Bundled}),
 			Annotations: knownAnnotations(),
+			Flags:       controllerFlags(),
 		},
 		CheckExpression: func(text string) error {
 			_, err := expect.Compile(text)

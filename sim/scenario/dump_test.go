@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,31 @@ func TestManifestsFromListsAndDumps(t *testing.T) {
 	}
 	if ingress.Object.Object["status"] != nil || ingress.Object.GetUID() != "" || ingress.Object.GetGeneration() != 0 {
 		t.Errorf("the ingress became %v", ingress.Object.Object)
+	}
+}
+
+// Flags of our controller must be known. Those of other controllers are their own.
+func TestUnknownFlags(t *testing.T) {
+	const file = plain + `  subjects:
+  - {name: ours, flags: {sync-rate-limt: "1", v: "2"}}
+  - {name: theirs, controller: "image:example.com/controller:v1", flags: {their-flag: "2"}}
+  expect: [reloads == 0]
+  control:
+    what: Nothing.
+    flags: {v: "3", reload: "no"}
+    fails: [reloads == 0]
+`
+	with := known
+	with.Keys.Flags = []string{"sync-rate-limit", "v"}
+	_, err := scenario.Parse("f.yaml", []byte(file), with)
+	const want = `f.yaml:6: unknown flag sync-rate-limt; did you mean sync-rate-limit? (docs/flags.md lists the flags)
+f.yaml:11: unknown flag reload; docs/flags.md lists the flags`
+	if fmt.Sprint(err) != want {
+		t.Errorf("error:\n%v\nwant:\n%s", err, want)
+	}
+	with.Keys.Other = true
+	if _, err := scenario.Parse("f.yaml", []byte(file), with); err != nil {
+		t.Errorf("another controller: %v", err)
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// Keys has the names that our controller knows. It ignores misspelt ones. A nil list disables its
-// check.
+// Keys has the names that our controller knows. It ignores misspelt ones, except for flags, with which it
+// does not start. A nil list disables its check.
 type Keys struct {
 	Config      []string // keys of its ConfigMap
 	ConfigMap   string   // namespace/name of that ConfigMap
 	Annotations []string // of ingresses, with their prefix
+	Flags       []string // without dashes
 	// Other means that another controller, which may know other keys, may replace the bundled one.
 	// Unknown keys are then warnings.
 	Other bool
@@ -34,6 +35,7 @@ func (c *checker) unknownKeys() {
 	if c.Control != nil {
 		c.configKeys(c.Control.Config, everyone, "spec", "control", "config")
 	}
+	c.unknownFlags()
 	if slices.ContainsFunc(c.Subjects, func(s Subject) bool { return s.Flags[annotationsPrefix] != "" }) {
 		return // the prefix is another one, so these are not our annotations
 	}
@@ -52,6 +54,28 @@ func (c *checker) unknownKeys() {
 			}
 		}
 	}
+}
+
+// unknownFlags finds misspelt flags of our controller. Another one may have other flags.
+func (c *checker) unknownFlags() {
+	if c.known.Keys.Other {
+		return
+	}
+	ours := func(s Subject) bool { return !s.foreign() }
+	for i, s := range c.Subjects {
+		if ours(s) {
+			c.flags(s.Flags, "spec", "subjects", i, "flags")
+		}
+	}
+	if c.Control != nil && slices.ContainsFunc(c.Subjects, ours) {
+		c.flags(c.Control.Flags, "spec", "control", "flags")
+	}
+}
+
+func (c *checker) flags(given map[string]string, path ...any) {
+	plain := maps.Clone(given)
+	maps.DeleteFunc(plain, func(flag, _ string) bool { return strings.HasPrefix(flag, "-") }) // another problem
+	c.keys(plain, c.known.Keys.Flags, "flag", "docs/flags.md lists the flags", false, c.at, path...)
 }
 
 // foreign reports whether the subject may run another controller than ours.
