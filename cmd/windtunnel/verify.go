@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -42,8 +43,8 @@ Without arguments, runs all scenarios in the folder scenarios. With --subject, t
 run on another controller. What does not apply to it is n/a: scenarios about features
 that it lacks, and controls that change settings that it does not have.
 Exit codes: 0 every run had the required outcome or does not apply, 1 a scenario
-failed or the named expectations held under a control, 2 a scenario could not be run,
-3 a run was void.`,
+failed or the named expectations held under a control, 2 a scenario could not be run or
+has no control, 3 a run was void.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {
@@ -82,9 +83,12 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 	if o.out == "" {
 		o.out = rundir.Default("verify", time.Now())
 	}
-	trials := trial.Plan(all, !o.skipControls, o.out, trial.Trial{
+	trials, err := trial.Plan(all, !o.skipControls, o.out, trial.Trial{
 		Rewritten: o.length != 0 || len(o.subjects) > 0, Driver: d, Watch: o.progress.show(stderr),
 	})
+	if err != nil {
+		return err
+	}
 	ended, outcome := trial.Each(ctx, trials, func(i int) {
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), trialName(trials[i]))
 	})
@@ -115,8 +119,12 @@ func (o verifyOptions) prepare(paths []string, stderr io.Writer) ([]*scenario.Sc
 	if err != nil {
 		return nil, err
 	}
+	var unproved []error
 	for i, s := range all {
 		warn(stderr, s)
+		if !o.skipControls {
+			unproved = append(unproved, unprovable(s))
+		}
 		if s, err = replaceSubjects(s, subjects, stderr); err != nil {
 			return nil, err
 		}
@@ -124,7 +132,20 @@ func (o verifyOptions) prepare(paths []string, stderr io.Writer) ([]*scenario.Sc
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, errors.Join(unproved...)
+}
+
+// unprovable returns an error if nothing proves that a scenario can fail.
+func unprovable(s *scenario.Scenario) error {
+	expects := len(s.Expect) > 0 || slices.ContainsFunc(s.Subjects, func(one scenario.Subject) bool { return len(one.Expect) > 0 })
+	why := "it has no control: add one"
+	switch {
+	case s.Control != nil:
+		return nil
+	case !expects:
+		why = "it expects nothing: add expect and control"
+	}
+	return fmt.Errorf("%s: nothing proves that it can fail, because %s (docs/scenarios.md), or run it with --skip-controls", s.File, why)
 }
 
 func trialName(t trial.Trial) string {

@@ -189,7 +189,11 @@ func TestPlan(t *testing.T) {
 		false: "[out/plain 3 false] [out/both 4 false]",
 	} {
 		var got []string
-		for _, one := range trial.Plan([]*scenario.Scenario{plain, both}, controls, "out", trial.Trial{Rewritten: true}) {
+		trials, err := trial.Plan([]*scenario.Scenario{plain, both}, controls, "out", trial.Trial{Rewritten: true})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, one := range trials {
 			got = append(got, fmt.Sprint([]any{one.Dir, one.Seed, one.Control}))
 			if !one.Rewritten {
 				t.Error("the common settings are missing")
@@ -201,14 +205,28 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// No run is started if another one would have the same folder.
+func TestPlanRefusesEqualNames(t *testing.T) {
+	a := &scenario.Scenario{File: "a.yaml", Name: "same", Spec: scenario.Spec{Control: &scenario.Control{}}}
+	b := &scenario.Scenario{File: "b.yaml", Name: "same"}
+	c := &scenario.Scenario{File: "c.yaml", Name: "same-control"}
+	for want, pair := range map[string][]*scenario.Scenario{"a.yaml and b.yaml": {a, b}, "a.yaml and c.yaml": {a, c}} {
+		if _, err := trial.Plan(pair, true, "out", trial.Trial{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
 // After an interrupt, the remaining trials are not run.
 func TestEachIsInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := story(t)
-	trials := trial.Plan([]*scenario.Scenario{s, s, s}, false, t.TempDir(), trial.Trial{})
-	trials[0].Driver = broken{err: errors.New("no room")}
-	trials[1].Dir += "-2"
-	trials[1].Driver = broken{err: errors.New("cut"), hook: interrupt}
+	in := func(dir string, d driver.Driver) trial.Trial {
+		return trial.Trial{Scenario: s, Dir: filepath.Join(t.TempDir(), dir), Driver: d}
+	}
+	trials := []trial.Trial{
+		in("1", broken{err: errors.New("no room")}), in("2", broken{err: errors.New("cut"), hook: interrupt}), in("3", broken{}),
+	}
 	begun := 0
 	ended, outcome := trial.Each(ctx, trials, func(int) { begun++ })
 	if outcome != judge.Interrupted || len(ended) != 2 || begun != 2 || ended[0].Outcome != judge.NotRun {

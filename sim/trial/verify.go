@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"windtunnel.dev/sim/judge"
@@ -9,8 +10,9 @@ import (
 )
 
 // Plan returns a trial of each scenario, and with controls also one of its control. Their
-// folders are in out. Fields that all trials have in common are those of like.
-func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) []Trial {
+// folders are in out. Fields that all trials have in common are those of like. It is an error if two
+// trials would have the same folder.
+func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) ([]Trial, error) {
 	var trials []Trial
 	for _, s := range all {
 		t := like
@@ -21,7 +23,14 @@ func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) []Tri
 			trials = append(trials, t)
 		}
 	}
-	return trials
+	files := map[string]string{}
+	for _, t := range trials {
+		if before, taken := files[t.Dir]; taken {
+			return nil, fmt.Errorf("the runs of %s and %s would have the same folder, %s: give one of the scenarios another metadata.name", before, t.Scenario.File, t.Dir)
+		}
+		files[t.Dir] = t.Scenario.File
+	}
+	return trials, nil
 }
 
 // Each makes trials one after another, and calls begin before each. When ctx is done, it
