@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,10 +26,12 @@ func doctorCommand() *cobra.Command {
 			results := doctor.Examine(cmd.Context())
 			ok := !slices.ContainsFunc(results, func(r doctor.Result) bool { return r.Needed && !r.OK })
 			if format.json() {
-				return errors.Join(printJSON(cmd.OutOrStdout(), examined{ok, results}), failedUnless(ok))
+				if err := printJSON(cmd.OutOrStdout(), examined{ok, results}); err != nil {
+					return err
+				}
+				return failedUnless(ok)
 			}
 			var out table.Table
-			out.SetOutputMirror(cmd.OutOrStdout())
 			out.SetStyle(table.StyleLight)
 			out.Style().Format.Header = text.FormatDefault
 			out.Style().Options = table.OptionsNoBordersAndSeparators
@@ -46,9 +47,12 @@ func doctorCommand() *cobra.Command {
 				}
 				out.AppendRow(table.Row{mark, result.What, result.Found, result.Without})
 			}
-			out.Render()
+			page := out.Render()
 			if !ok {
-				fmt.Fprintln(cmd.OutOrStdout(), "A local run cannot start: mend the lines marked -- that stop it (hack/setup installs nginx).")
+				page += "\nA local run cannot start: mend the lines marked -- that stop it (hack/setup installs nginx)."
+			}
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), page); err != nil {
+				return err
 			}
 			return failedUnless(ok)
 		},

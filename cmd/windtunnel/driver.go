@@ -15,6 +15,8 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/cluster"
 	"windtunnel.dev/sim/driver/container"
@@ -29,6 +31,7 @@ type driverFlags struct {
 	name       string // empty: local
 	controller string // path of a binary
 	unbundled  bool   // no subject runs the bundled controller
+	subjects   int    // how many need ports; 0: one
 	image      string
 	portBase   int
 	nginx      string // path of a binary
@@ -101,7 +104,7 @@ func (f driverFlags) open() (driver.Driver, error) {
 	if !f.isLocal() && f.nginx != "" {
 		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", f.nginx)
 	}
-	if err := useNginx(f.nginx); err != nil {
+	if err := errors.Join(f.checkPorts(), useNginx(f.nginx)); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -139,7 +142,7 @@ func bundledController(path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("the controller is not at %s: build it (make build), or name it with --controller", path)
 	}
-	return path, nil
+	return filepath.Abs(path) // a bare name would be looked up on PATH
 }
 
 func openContainer(f driverFlags) (driver.Driver, error) {
@@ -180,11 +183,20 @@ func openCluster(f driverFlags) (driver.Driver, error) {
 	})
 }
 
-// forSubjectsOf returns the flags for a driver that need not find the bundled controller if no subject
-// runs it.
+// forSubjectsOf returns the flags for a driver that has ports for all subjects, and need not find the
+// bundled controller if none of them runs it.
 func (f driverFlags) forSubjectsOf(s *scenario.Scenario) driverFlags {
-	f.unbundled = !trial.UsesBundled(s)
+	f.unbundled, f.subjects = !trial.UsesBundled(s), len(s.Subjects)
 	return f
+}
+
+// checkPorts returns an error if not all ports of the subjects are valid.
+func (f driverFlags) checkPorts() error {
+	subjects := max(f.subjects, 1)
+	if most := 1<<16 - subjects*adapter.PortCount; f.portBase < 0 || f.portBase > most {
+		return fmt.Errorf("--port-base=%d: want 1 to %d, so that there are %d ports for each of %s", f.portBase, most, adapter.PortCount, plural.Of(subjects, "subject"))
+	}
+	return nil
 }
 
 func addNginx(flags *pflag.FlagSet, path *string) {

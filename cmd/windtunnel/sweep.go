@@ -59,7 +59,7 @@ at most twice; void runs are kept in OUT/void. --resume makes the missing runs.
 Exit codes: 0 all combinations are measured, whether or not expectations hold; 2 the
 sweep could not be made; 3 a run stayed void; 4 the driver does not support what the
 scenario needs; 130 interrupted.`,
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments("SCENARIO.yaml"),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seedSet = cmd.Flags().Changed("seed")
@@ -98,6 +98,9 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 		return err
 	}
 	o.driver.unbundled = !slices.ContainsFunc(planned, func(p sweep.Planned) bool { return trial.UsesBundled(p.Scenario) })
+	for _, p := range planned {
+		o.driver.subjects = max(o.driver.subjects, len(p.Scenario.Subjects))
+	}
 	d, err := o.driver.open()
 	if err != nil {
 		return err
