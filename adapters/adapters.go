@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/specfile"
 )
 
 // Default is the adapter of subjects that name none.
@@ -63,7 +63,7 @@ func Find(name string) (*adapter.Adapter, error) {
 	if IsPath(name) {
 		return adapter.Load(name)
 	}
-	return nil, fmt.Errorf("there is no adapter %s: %s", name, strings.TrimSpace(suggest.DidYouMean(name, Names())+" The adapters are "+strings.Join(Names(), ", ")+"; another one is named by the path of its file"))
+	return nil, fmt.Errorf("there is no adapter %s; %s; another one is named by the path of its file", name, specfile.Choose(name, "adapters", Names()))
 }
 
 // IsPath reports whether the name of an adapter is the path of a file.

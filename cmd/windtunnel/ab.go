@@ -40,7 +40,7 @@ that cannot start is detected before base has run for minutes. The runs stay in 
 folders OUT/base and OUT/head; windtunnel compare can read them again. A void run is
 repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel compare;
 3 also means that a run stayed void.`,
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments("SCENARIO.yaml"),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.ab(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -53,7 +53,7 @@ as in --subject of windtunnel run. Prints a line for each point: what was found,
 is missing.
 Exit codes: 0 nothing is missing, 1 something is, 2 the check could not be made, 4 the
 driver does not support the controller.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("ADAPTER"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -40,7 +40,7 @@ parameters, and compared with what was measured. The errors are written into the
 parameter file, so that windtunnel predict prints them with each answer, and a page
 with every figure of every run is printed, or written to --out.
 Exit codes: 0 fitted or compared, 2 no run can be used.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments("RUNS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, skipped, err := calibrate.Read(args)
 			if err != nil {

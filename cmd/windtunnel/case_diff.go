@@ -44,7 +44,7 @@ also the results of case run.
 Exit codes: 0 no differences, 1 there are some, 2 the cases could not be run or the
 results could not be read, 3 no differences, but some cases were not compared, 130
 interrupted.`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              arguments("CASES…"),
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.diff(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -48,7 +48,7 @@ and passwords of their own.
 Prints what is not asked about, with the reason.
 Exit codes: 0 all cases are recorded, 2 the manifests cannot be read, or nothing could
 be asked, 3 some cases could not be recorded (their lines say why), 130 interrupted.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments("MANIFESTS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.record(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

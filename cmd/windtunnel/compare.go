@@ -107,7 +107,7 @@ Exit codes: 0 nothing is worse, and there were enough runs to show a difference;
 void, base differs from itself (A/A), or there are too few runs to show a difference
 of some figure. With --figure, only the named figures count. The field compare of
 the scenario sets the figures and budgets that the flags do not name.`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments("BASE", "HEAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := comparedScenario(args[0])
 			if err != nil {

@@ -21,7 +21,6 @@ func corpusCommand() *cobra.Command {
 
 A corpus is a folder with one file of manifests per cluster, NAME.yaml, and an index,
 index.json. The format is described in docs/corpus.md.`,
-		Args: cobra.NoArgs,
 	}
 	command.AddCommand(corpusMakeCommand(), corpusImportCommand())
 	return command

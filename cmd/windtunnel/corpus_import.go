@@ -51,7 +51,7 @@ the same names, and password hashes by those of one password. Prints what was ta
 replaced and left out, and which texts you should read before you share the file.
 If the folder of the file is a corpus, its index gets an entry.
 Exit codes: 0 imported, 2 the dump cannot be read, or the file exists.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments("[DUMP]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
 		},

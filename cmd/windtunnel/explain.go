@@ -69,7 +69,7 @@ and which parts of the manifests it does not follow exactly. nginx itself does n
 so problems that only nginx -t finds are missing.
 Exit codes: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
 manifests or the template cannot be read.`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments("OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.explain(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], args[1])
 		},

@@ -23,7 +23,6 @@ func historyCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history",
 		Short: "Keep runs of many commits, and find the commits that made figures worse",
-		Args:  cobra.NoArgs,
 	}
 	command.AddCommand(historyAddCommand(), historyReportCommand(), historyCheckCommand())
 	return command
@@ -53,7 +52,7 @@ of the current folder's repository, unless --commit names another. A run that is
 kept is skipped.
 Exit codes: 0 the history has the runs; 2 the input cannot be used; 3 some runs are
 void, and were not added.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments("RUN…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.add(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -229,7 +228,7 @@ are separate series. A step is where the figure of a series changes by more than
 budget and more than chance explains (E-divisive with a permutation test, with
 Bonferroni's correction for the number of series).
 Exit codes: 0 the site is written; 2 the input cannot be used.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("HISTORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := o.document(cmd.Context(), args[0])
 			if err != nil {
@@ -295,7 +294,7 @@ intended steps (docs/history.md). A step at which the machine changed
 is not a step for the worse. With --site, it writes the site of history report as well.
 Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be used;
 3 there is no result, because too few commits are measured.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("HISTORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := o.document(cmd.Context(), args[0])
 			if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/suggest"
 )
 
 // entry is one entry of a list.
@@ -100,7 +102,11 @@ func selectEntries(list string, all []entry, names []string) ([]entry, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(l entry) bool { return l.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no %s in the list of %s: see windtunnel list %s", name, list, list)
+			mend := "see windtunnel list " + list
+			if question := suggest.DidYouMean(name, entryNames(list)); question != "" {
+				mend = question + " (" + mend + ")"
+			}
+			return nil, fmt.Errorf("there is no %s in the list of %s: %s", name, list, mend)
 		}
 		some = append(some, all[i])
 	}

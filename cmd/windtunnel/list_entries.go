@@ -1,10 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-
 	"windtunnel.dev/adapters"
 	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/fault"
@@ -14,9 +10,6 @@ import (
 
 func listScenarios() ([]entry, error) {
 	all, err := scenarios([]string{scenarioFolder}, "", loadScenario)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, scenarioFolder)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +22,6 @@ func listScenarios() ([]entry, error) {
 
 func listCases() ([]entry, error) {
 	all, err := loadCases([]string{caseFolder})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, caseFolder)
-	}
 	if err != nil {
 		return nil, err
 	}

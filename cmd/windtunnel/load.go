@@ -149,6 +149,9 @@ func scenarioFiles(paths []string) ([]string, error) {
 			files = append(files, name)
 			return nil
 		})
+		if errors.Is(err, fs.ErrNotExist) && (path == scenarioFolder || path == caseFolder) {
+			return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, path)
+		}
 		if err != nil {
 			return nil, err
 		}

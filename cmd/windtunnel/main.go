@@ -62,5 +62,7 @@ func rootCommand() *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), predictCommand(), calibrateCommand(), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), explainCommand(), corpusCommand(), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
 	root.AddCommand(listCommand(), validateCommand(), versionCommand())
+	root.InitDefaultCompletionCmd()
+	needSubcommands(root.Commands())
 	return root
 }

@@ -54,7 +54,7 @@ cases, and the runs that measured costs.
 Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or nothing could
 be asked, 3 none differs, but some could not be compared, or a measurement is void or
 failed (the report says why), 130 interrupted (the report covers what was finished).`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments("MANIFESTS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.migrate(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

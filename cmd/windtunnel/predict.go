@@ -56,7 +56,7 @@ how far the question is outside the range for which the costs were fitted.
 With --out, the answer is also written as index.html and prediction.json.
 Exit codes: 0 predicted and, with conditions, an answer meets all of them in 90 % of the
 simulated runs, 1 no answer does, 2 the question cannot be answered.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments("[QUESTION.yaml|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},

@@ -68,7 +68,7 @@ With --out, the report is also written as regress.json, regress.md and index.htm
 smallest clusters as files.
 Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot
 be used, 3 some tests could not be made, 130 interrupted.`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments("BASE", "HEAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.base, o.head = args[0], args[1]
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -42,7 +42,7 @@ ConfigMap keys. The replay compares the changes with those in the run's log.
 A RECORDING (a file of windtunnel record) becomes a scenario with a hundred requests
 per second to its hosts, which is saved with the results, so that you can extend it.
 Exit codes: those of windtunnel run.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("RUN|RECORDING"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.replay(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -78,7 +78,7 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, stderr io.Writer) error {
 	s, err := loadForAnyController(of.File(rundir.Scenario))
 	if err != nil {
-		return fmt.Errorf("%s is not the folder of a run: %w", of, err)
+		return notRunFolder(of, err)
 	}
 	before, seed, err := of.Changes()
 	if err != nil {

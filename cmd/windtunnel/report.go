@@ -20,12 +20,12 @@ func reportCommand() *cobra.Command {
 The log of a run that was killed is read up to its end; the run is void. An
 expectation that cannot be evaluated, such as one that divides by zero, is not met.
 Exit codes: those of windtunnel run.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("RUN-FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := rundir.Dir(args[0])
 			s, err := loadForAnyController(dir.File(rundir.Scenario))
 			if err != nil {
-				return err
+				return notRunFolder(dir, err)
 			}
 			measured, err := dir.Measure(s)
 			if err != nil {
@@ -40,6 +40,11 @@ Exit codes: those of windtunnel run.`,
 	}
 	format.add(command, markdownFormat)
 	return command
+}
+
+// notRunFolder is the error that a path is not the folder of a run.
+func notRunFolder(dir rundir.Dir, err error) error {
+	return fmt.Errorf("%s is not the folder of a run: %w", dir, err)
 }
 
 // printMeasured prints the measurements of a run. The text format includes the path of the HTML

@@ -43,7 +43,7 @@ Exit codes: 0 all expectations hold, 1 one does not or the subject died, 2 the
 scenario could not be run, 3 the run is void (the report says why), 4 skipped because
 the driver does not support what the scenario needs, 5 measured, but no expectation
 applies to the subject, 130 interrupted (the report covers the run until then).`,
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments("SCENARIO.yaml"),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seedSet = cmd.Flags().Changed("seed")

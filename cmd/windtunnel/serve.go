@@ -17,7 +17,7 @@ import (
 
 // addServe adds the flag that shows a run in browsers.
 func addServe(flags *pflag.FlagSet, address *string) {
-	flags.StringVar(address, "serve", "", "show the run in a browser while it runs; the value is the loopback address of the page")
+	flags.StringVar(address, "serve", "", "show the run in a browser while it runs; the value is the loopback `ADDRESS` of the page")
 	flags.Lookup("serve").NoOptDefVal = "127.0.0.1:0"
 }
 

@@ -23,7 +23,7 @@ With --nginx-template=DIR, the controller uses the folder instead of its own tem
 If you change nothing, it renders the same nginx.conf. Existing files are not
 overwritten.
 Exit codes: 0 written, 2 not written.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, err := template.Export(args[0])
 			if err != nil {

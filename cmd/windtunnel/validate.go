@@ -72,7 +72,7 @@ func validateCommand() *cobra.Command {
 Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
 In a folder, checks all YAML files, including those in subfolders.
 Exit codes: 0 all files are valid, 2 a file is not, or there is none.`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              arguments("FILE|FOLDER…"),
 		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return validate(cmd.OutOrStdout(), format, args)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// arguments returns a check that a command gets these arguments. The names are those of its usage: a
+// name in brackets is optional, and any number may follow one with an ellipsis.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		usage := cmd.CommandPath() + " " + strings.Join(names, " ")
+		last := names[len(names)-1]
+		switch {
+		case len(args) < len(names) && !strings.HasPrefix(names[len(args)], "["):
+			return fmt.Errorf("%s is missing: write %s", strings.TrimSuffix(names[len(args)], "…"), usage)
+		case len(args) > len(names) && !strings.HasSuffix(last, "…"):
+			return fmt.Errorf("unexpected argument %q: write %s%s", args[len(names)], usage, withoutValue(cmd))
+		}
+		return nil
+	}
+}
+
+// withoutValue explains how to write the values of flags that were given without one. If there is an
+// argument too many, it may be such a value.
+func withoutValue(cmd *cobra.Command) (hint string) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Value.Type() == "string" && flag.NoOptDefVal != "" && flag.Value.String() == flag.NoOptDefVal {
+			value, _ := pflag.UnquoteUsage(flag)
+			hint += fmt.Sprintf("; a value of --%s follows =, as in --%[1]s=%s", flag.Name, value)
+		}
+	})
+	return hint
+}
+
+// needSubcommands makes commands that only group others refuse to run, and not print their help as if
+// that was asked for.
+func needSubcommands(commands []*cobra.Command) {
+	for _, group := range commands {
+		if !group.HasSubCommands() || group.Runnable() {
+			continue
+		}
+		group.Use += " COMMAND"
+		group.DisableFlagsInUseLine = true
+		group.Args = cobra.ArbitraryArgs // RunE reports them
+		group.RunE = func(cmd *cobra.Command, args []string) error {
+			var names []string
+			for _, one := range cmd.Commands() {
+				if one.IsAvailableCommand() {
+					names = append(names, one.Name())
+				}
+			}
+			if len(args) == 0 {
+				return fmt.Errorf("name a command: %s %s", cmd.CommandPath(), oneOf(names))
+			}
+			cmd.SuggestionsMinimumDistance = 2
+			question := ""
+			if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+				question = "did you mean " + oneOf(similar) + "? "
+			}
+			return fmt.Errorf("unknown command %q for %q; %swant %s", args[0], cmd.CommandPath(), question, oneOf(names))
+		}
+	}
+}
