@@ -27,6 +27,7 @@ type replayOptions struct {
 	flags    map[string]string
 	keys     map[string]string
 	drain    time.Duration
+	drainSet bool
 }
 
 func replayCommand() *cobra.Command {
@@ -44,11 +45,12 @@ per second to its hosts, which is saved with the results, so that you can extend
 Exit codes: those of windtunnel run.`,
 		Args: arguments("RUN|RECORDING"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.drainSet = cmd.Flags().Changed("drain")
 			return o.replay(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-TIME)")
+	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-replay-TIME)")
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
 	o.driver.addCluster(command.Flags())
@@ -57,7 +59,7 @@ Exit codes: those of windtunnel run.`,
 	o.progress.add(flags)
 	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
-	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod keeps serving after it has left its service")
+	flags.DurationVar(&o.drain, "drain", scenario.DefaultDrain, "of a RECORDING: how long a pod keeps serving after it has left its service")
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -68,7 +70,12 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	if info.IsDir() {
+	switch {
+	case o.drain < 0 || o.drain > scenario.LongestTime:
+		return fmt.Errorf("--drain=%v: want 0s or more, and %v (31 days) at most", o.drain, scenario.LongestTime)
+	case o.drainSet && info.IsDir():
+		return fmt.Errorf("--drain=%v is for recordings; a run drains as its scenario says: change drain in %s", o.drain, rundir.Dir(of).File(rundir.Scenario))
+	case info.IsDir():
 		return o.replayRun(ctx, rundir.Dir(of), stdout, stderr)
 	}
 	return o.replayRecording(ctx, of, stdout, stderr)
@@ -80,7 +87,7 @@ func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, std
 	if err != nil {
 		return notRunFolder(of, err)
 	}
-	before, seed, err := of.Changes()
+	before, seed, err := of.Changes(s.Seed)
 	if err != nil {
 		return err
 	}
@@ -88,18 +95,43 @@ func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, std
 	if dir == "" || !dir.Started() {
 		return ran
 	}
-	now, _, err := dir.Changes()
+	now, _, err := dir.Changes(seed)
 	if err != nil {
 		return errors.Join(ran, err)
 	}
-	if err := trial.SameChanges(before, now); err != nil {
+	compared, err := trial.SameChanges(before, now)
+	if err != nil {
 		return fmt.Errorf("the replay did not make the same changes: %w", err)
 	}
 	if o.format.chosen != textFormat {
 		stdout = stderr // stdout is for programs to parse
 	}
-	fmt.Fprintf(stdout, "the same %s as in %s\n", plural.Of(len(now), "change"), of)
+	fmt.Fprintln(stdout, comparedChanges(compared, len(before), len(now), of, ctx.Err() != nil))
 	return ran
+}
+
+// comparedChanges says in a line what the comparison of a run with its replay found, if no change differs.
+func comparedChanges(compared, before, now int, of rundir.Dir, interrupted bool) string {
+	all, why := max(before, now), ""
+	switch {
+	case all == 0:
+		return fmt.Sprintf("no change could be compared: neither %s nor its replay made one", of)
+	case before == now:
+		return fmt.Sprintf("the same %s as in %s", plural.Of(compared, "change"), of)
+	case before == 0:
+		why = fmt.Sprintf("the log of %s has none", of)
+	case before < now:
+		why = fmt.Sprintf("the log of %s has no more", of)
+	case interrupted:
+		why = "the replay was interrupted"
+	default:
+		why = fmt.Sprintf("the replay made only %d", now)
+	}
+	text := fmt.Sprintf("%d of %s could be compared", compared, plural.Of(all, "change"))
+	if compared > 0 {
+		text += ", and are the same"
+	}
+	return text + ": " + why
 }
 
 // replayRecording runs a scenario that is built from a recording.

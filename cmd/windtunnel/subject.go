@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -129,23 +128,9 @@ func absolute(path string, isPath bool) (string, error) {
 	return filepath.Abs(path)
 }
 
-// notInNames matches what cannot be part of the name of a subject.
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
 // nameFrom derives the name of a subject from the path of its controller or adapter.
 func nameFrom(path string) string {
-	base := strings.ToLower(filepath.Base(path))
-	for _, ending := range []string{".yaml", ".yml", ".tar"} {
-		base = strings.TrimSuffix(base, ending)
-	}
-	name := strings.Trim(notInNames.ReplaceAllString(base, "-"), "-")
-	if len(name) > 63 {
-		name = strings.Trim(name[:63], "-")
-	}
-	if name == "" {
-		return "subject"
-	}
-	return name
+	return scenario.NameFrom(path, "subject", ".yaml", ".yml", ".tar")
 }
 
 // replaceSubjects returns the scenario with the subjects of the command line.

@@ -25,14 +25,15 @@ func (d Dir) Started() bool {
 	return false
 }
 
-// Changes returns the changes of the run, in the order of the log, and its seed. They are
-// those of the first subject: all subjects get the same changes.
-func (d Dir) Changes() (changes []event.Change, seed uint64, err error) {
+// Changes returns the changes of the run, in the order of the log. They are those of the first subject:
+// all subjects get the same changes. Its seed is otherwise if the log ends before it.
+func (d Dir) Changes(otherwise uint64) (changes []event.Change, seed uint64, err error) {
 	file, err := readfile.Open(d.File(Events))
 	if err != nil {
 		return nil, 0, err
 	}
 	defer file.Close()
+	seed = otherwise
 	subject := ""
 	for e, err := range event.Read(file) {
 		switch {

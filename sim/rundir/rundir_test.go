@@ -108,9 +108,15 @@ func TestChanges(t *testing.T) {
 	logOf(t, d, event.Event{Run: &event.Run{Seed: 9, Subjects: []string{"b", "a"}}},
 		event.Event{Subject: "a", Change: &event.Change{ID: 1, Object: "x"}},
 		event.Event{Subject: "b", Change: &event.Change{ID: 1, Object: "y"}})
-	changes, seed, err := d.Changes()
+	changes, seed, err := d.Changes(7)
 	if err != nil || seed != 9 || len(changes) != 1 || changes[0].Object != "y" {
 		t.Errorf("%+v of seed %d, %v", changes, seed, err)
+	}
+	if err := os.Truncate(d.File(rundir.Events), 0); err != nil {
+		t.Fatal(err)
+	}
+	if changes, seed, err := d.Changes(7); err != nil || seed != 7 || len(changes) != 0 {
+		t.Errorf("an empty log: %+v of seed %d, %v", changes, seed, err)
 	}
 }
 

@@ -1,11 +1,11 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"time"
 
 	"windtunnel.dev/internal/readfile"
@@ -15,15 +15,15 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// SameChanges is an error that names the first change in which two runs differ. One of them
-// may have fewer changes, because it was cut short.
-func SameChanges(before, now []event.Change) error {
+// SameChanges compares the changes of two runs up to the end of the shorter one: either may have been
+// cut short. It returns how many it compared, and an error that names the first change that differs.
+func SameChanges(before, now []event.Change) (compared int, err error) {
 	for i := range min(len(before), len(now)) {
 		if !reflect.DeepEqual(before[i], now[i]) {
-			return fmt.Errorf("change %d was of %s, and is %d of %s", before[i].ID, before[i].Object, now[i].ID, now[i].Object)
+			return i, fmt.Errorf("change %d was of %s, and is %d of %s", before[i].ID, before[i].Object, now[i].ID, now[i].Object)
 		}
 	}
-	return nil
+	return min(len(before), len(now)), nil
 }
 
 // Override gives every subject of a scenario flags and keys of its ConfigMap, over its own.
@@ -40,10 +40,10 @@ func Override(s *scenario.Scenario, flags, config map[string]string) {
 func WriteRecorded(dir, recording string, drain time.Duration) (path string, err error) {
 	length, err := lengthOf(recording)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", recording, err)
 	}
 	base := filepath.Base(recording)
-	name := strings.TrimSuffix(base, filepath.Ext(base))
+	name := scenario.NameFrom(recording, "recording", filepath.Ext(base))
 	text := fmt.Sprintf(recorded, name, base, length.Truncate(time.Second)+time.Second, drain)
 	path = rundir.Dir(dir).File(rundir.Scenario)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -52,6 +52,7 @@ func WriteRecorded(dir, recording string, drain time.Duration) (path string, err
 	return path, rundir.Copy(recording, filepath.Join(dir, base))
 }
 
+// lengthOf returns the length of a recording that can be replayed.
 func lengthOf(recording string) (time.Duration, error) {
 	file, err := readfile.Open(recording)
 	if err != nil {
@@ -59,8 +60,13 @@ func lengthOf(recording string) (time.Duration, error) {
 	}
 	defer file.Close()
 	read, err := churn.Read(file)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", recording, err)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(read.Population.Services) == 0 || len(read.Population.Ingresses) == 0:
+		return 0, errors.New("it has no service, or no host to ask; record namespaces with services and ingresses")
+	case read.Length >= scenario.LongestTime:
+		return 0, fmt.Errorf("it is %v long; at most %v (31 days) can be replayed", read.Length, scenario.LongestTime)
 	}
 	return read.Length, nil
 }

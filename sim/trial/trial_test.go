@@ -239,15 +239,22 @@ func TestSameChanges(t *testing.T) {
 	a, b := event.Change{ID: 1, Object: "Service a"}, event.Change{ID: 2, Object: "Service b"}
 	for _, test := range []struct {
 		before, now []event.Change
+		compared    int
 		want        string
 	}{
-		{nil, nil, ""},
-		{[]event.Change{a, b}, []event.Change{a}, ""},
-		{[]event.Change{a}, []event.Change{a, b}, ""},
-		{[]event.Change{a, b}, []event.Change{a, a}, "change 2 was of Service b, and is 1 of Service a"},
+		{nil, nil, 0, ""},
+		{nil, []event.Change{a, b}, 0, ""},
+		{[]event.Change{a, b}, []event.Change{a}, 1, ""},
+		{[]event.Change{a}, []event.Change{a, b}, 1, ""},
+		{[]event.Change{a, b}, []event.Change{a, b}, 2, ""},
+		{[]event.Change{a, b}, []event.Change{a, a}, 1, "change 2 was of Service b, and is 1 of Service a"},
 	} {
-		if err := trial.SameChanges(test.before, test.now); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+		compared, err := trial.SameChanges(test.before, test.now)
+		if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 			t.Errorf("error %v, want %q", err, test.want)
+		}
+		if compared != test.compared {
+			t.Errorf("%v and %v: compared %d, want %d", test.before, test.now, compared, test.compared)
 		}
 	}
 }
@@ -276,33 +283,53 @@ func TestOfLength(t *testing.T) {
 	}
 }
 
-// A recording becomes a scenario that can be loaded, with the recording next to it.
-func TestWriteRecorded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "shop.jsonl")
-	if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("without a recording: %v", err)
-	}
+// writeRecording writes a recording of a population that lasts for 2.5 seconds.
+func writeRecording(t *testing.T, name string, population corpus.Population) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	recording := churn.Recording{Population: corpus.Generate(corpus.Shape{Services: 1, Pods: 1, Ingresses: 1}), Stream: churn.Stream{Length: 2500 * time.Millisecond}}
+	recording := churn.Recording{Population: population, Stream: churn.Stream{Length: 2500 * time.Millisecond}}
 	if err := errors.Join(churn.Write(file, recording), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	written, err := trial.WriteRecorded(dir, path, 7*time.Second)
-	if err != nil {
-		t.Fatal(err)
+	return path
+}
+
+// A recording becomes a scenario that can be loaded, whatever its name, with the recording next to it.
+func TestWriteRecorded(t *testing.T) {
+	for base, name := range map[string]string{"shop.jsonl": "shop", "Ünder score: \"x\".jsonl": "nder-score-x", "Ü": "recording"} {
+		path := writeRecording(t, base, corpus.Generate(corpus.Shape{Services: 1, Pods: 1, Ingresses: 1}))
+		dir := t.TempDir()
+		written, err := trial.WriteRecorded(dir, path, 7*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := scenario.Load(written, scenario.Known{Lanes: []string{"http", "post"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Name != name || s.Population.Recording != base || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
+			t.Errorf("%s: got %+v", base, s)
+		}
+		if _, err := os.Stat(filepath.Join(dir, base)); err != nil {
+			t.Error(err)
+		}
 	}
-	s, err := scenario.Load(written, scenario.Known{Lanes: []string{"http", "post"}})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// The error for a recording that cannot be replayed names its file.
+func TestWriteRecordedRefuses(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "shop.jsonl")
+	if _, err := trial.WriteRecorded(t.TempDir(), missing, time.Second); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a recording: %v", err)
 	}
-	if s.Name != "shop" || s.Population.Recording != "shop.jsonl" || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
-		t.Errorf("got %+v", s)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "shop.jsonl")); err != nil {
-		t.Error(err)
+	for _, population := range []corpus.Population{{}, {Services: corpus.Generate(corpus.Shape{Services: 1}).Services}} {
+		path := writeRecording(t, "empty.jsonl", population)
+		if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); err == nil || !strings.Contains(err.Error(), path+": it has no service, or no host to ask") {
+			t.Errorf("%+v: %v", population, err)
+		}
 	}
 }
