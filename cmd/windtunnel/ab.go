@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/judge"
-	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/trial"
 )
@@ -103,9 +101,11 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	if o.runs < 1 {
 		return fmt.Errorf("-n=%d: want at least one run of each side", o.runs)
 	}
-	if o.out == "" {
-		o.out = rundir.Default(s.Name+"-ab", time.Now())
+	removeEmpty, err := makeOut(&o.out, s.Name+"-ab")
+	if err != nil {
+		return err
 	}
+	defer removeEmpty()
 	pair := trial.Pair{Scenario: s, Sides: [2]trial.Side{o.base, o.head}, Runs: o.runs, Out: o.out, Say: stderr, Watch: o.progress.show(stderr)}
 	if err := o.openSides(s, &pair.Sides); err != nil {
 		return err

@@ -141,10 +141,10 @@ func (o caseRunOptions) open(target *caseTarget) (rundir.Dir, earlierCases, erro
 // createCaseDir creates the folder for results. Its default name is made of a name and the time. A
 // folder that already has results is an error.
 func createCaseDir(out, name string) (rundir.Dir, error) {
-	dir := rundir.Dir(out)
-	if out == "" {
-		dir = rundir.Dir(rundir.Default(name, time.Now()))
+	if _, err := makeOut(&out, name); err != nil {
+		return "", err
 	}
+	dir := rundir.Dir(out)
 	if _, err := os.Stat(dir.File(rundir.Result)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)
 	}

@@ -16,7 +16,6 @@ import (
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/migrate"
 	migratereport "windtunnel.dev/sim/migrate/report"
-	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
@@ -182,8 +181,8 @@ func (o migrateOptions) side(s scenario.Subject) (migrate.Side, error) {
 // createFolder creates the folder of the report. It returns an error if the folder already contains
 // a report or cases.
 func (o migrateOptions) createFolder(plan *migrate.Plan) error {
-	if plan.Dir == "" {
-		plan.Dir = rundir.Default("migrate", time.Now())
+	if _, err := makeOut(&plan.Dir, "migrate"); err != nil {
+		return err
 	}
 	for _, name := range []string{"migrate.json", migrate.CasesDir, migrate.CostsDir} {
 		if _, err := os.Stat(filepath.Join(plan.Dir, name)); err == nil {

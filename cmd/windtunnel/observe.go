@@ -17,7 +17,6 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/observe"
 	"windtunnel.dev/sim/observe/notice"
-	"windtunnel.dev/sim/rundir"
 )
 
 // observeLanes are the lanes that an observation may use: those that only read.
@@ -96,9 +95,11 @@ func (o *observeOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	o.observe.API = config
-	if o.observe.Dir == "" {
-		o.observe.Dir = rundir.Default("observed", time.Now())
+	removeEmpty, err := makeOut(&o.observe.Dir, "observed")
+	if err != nil {
+		return err
 	}
+	defer removeEmpty()
 	o.observe.Started = func(s observe.Sight) { o.printSight(stderr, s) }
 	dir, measured, err := observe.Observe(ctx, o.observe)
 	if err != nil {

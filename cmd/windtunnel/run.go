@@ -111,9 +111,11 @@ func runOne(ctx context.Context, r runSpec, where driverFlags, format format, st
 	if err != nil {
 		return "", err
 	}
-	if r.out == "" {
-		r.out = rundir.Default(r.name, time.Now())
+	removeEmpty, err := makeOut(&r.out, r.name)
+	if err != nil {
+		return "", err
 	}
+	defer removeEmpty()
 	run := watch.Of(r.scenario)
 	over := func(trial.Result) {}
 	if r.serve != "" {

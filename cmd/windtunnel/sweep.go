@@ -108,9 +108,11 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	if err := checkPlanned(d, planned, design.Seed, stderr); err != nil {
 		return err
 	}
-	if o.out == "" {
-		o.out = rundir.Default(planned[0].Scenario.Name+"-sweep", time.Now())
+	removeEmpty, err := makeOut(&o.out, planned[0].Scenario.Name+"-sweep")
+	if err != nil {
+		return err
 	}
+	defer removeEmpty()
 	doc, outcome, err := sweeprun.Sweep{
 		Design: design, Planned: planned, Figures: figures, Drain: o.drain, Driver: d,
 		Out: o.out, Resume: o.resume, Say: stderr, Watch: o.progress.show(stderr),

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/sim/judge"
-	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/trial"
 )
@@ -80,9 +79,11 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 	if err != nil {
 		return err
 	}
-	if o.out == "" {
-		o.out = rundir.Default("verify", time.Now())
+	removeEmpty, err := makeOut(&o.out, "verify")
+	if err != nil {
+		return err
 	}
+	defer removeEmpty()
 	trials, err := trial.Plan(all, !o.skipControls, o.out, trial.Trial{
 		Rewritten: o.length != 0 || len(o.subjects) > 0, Driver: d, Watch: o.progress.show(stderr),
 	})

@@ -5,7 +5,9 @@
 package rundir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -33,9 +35,21 @@ type Dir string
 // File returns the path of one of its files.
 func (d Dir) File(name string) string { return filepath.Join(string(d), name) }
 
-// Default returns the path of a folder for what the user gave no folder: runs/NAME-TIME.
-func Default(name string, now time.Time) string {
-	return filepath.Join("runs", name+"-"+now.Format("20060102-150405"))
+// Default makes a folder for what the user gave no folder, and returns its path: runs/NAME-TIME, or
+// runs/NAME-TIME-2 and so on if others began in the same second.
+func Default(name string, now time.Time) (string, error) {
+	first := filepath.Join("runs", name+"-"+now.Format("20060102-150405"))
+	if err := os.MkdirAll(filepath.Dir(first), 0o755); err != nil {
+		return "", err
+	}
+	path := first
+	for n := 2; ; n++ {
+		err := os.Mkdir(path, 0o755)
+		if !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+		path = fmt.Sprintf("%s-%d", first, n)
+	}
 }
 
 // Create makes the folder of a run, with the scenario in it, so that the reports can be made again.
@@ -64,6 +78,25 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 		return d, copyCluster(s.ClusterFile(), d.File(name))
 	}
 	return d, nil
+}
+
+// Discard removes what Create made, and the log, of a run of s that measured nothing, so that the next
+// run can have the folder. If a subject left a log, that stays, with the scenario.
+func (d Dir) Discard(s *scenario.Scenario) error {
+	err := os.Remove(d.File(Events))
+	for _, one := range s.Subjects {
+		if left := os.Remove(d.File(one.Name)); left != nil && !errors.Is(left, fs.ErrNotExist) {
+			return err // it is not empty
+		}
+	}
+	population := keptOf(s).Population
+	for _, name := range []string{Scenario, population.Recording, population.Cluster} {
+		if name != "" {
+			err = errors.Join(err, os.Remove(d.File(name)))
+		}
+	}
+	_ = os.Remove(string(d)) // unless it has files of others
+	return err
 }
 
 // Text returns the scenario as the folder of its run keeps it; see Create.

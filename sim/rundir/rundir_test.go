@@ -80,6 +80,28 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// Runs that begin in the same second get folders of their own.
+func TestDefault(t *testing.T) {
+	t.Chdir(t.TempDir())
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, want := range []string{"runs/small-20260102-030405", "runs/small-20260102-030405-2", "runs/small-20260102-030405-3"} {
+		got, err := rundir.Default("small", now)
+		if err != nil || got != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+		if info, err := os.Stat(got); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", got, err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("runs", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rundir.Default("small", now); err == nil {
+		t.Error("made a folder below a file")
+	}
+}
+
 func TestStarted(t *testing.T) {
 	begin := event.Event{Subject: "a", Phase: &event.Phase{Name: event.RoundBegin}}
 	for name, test := range map[string]struct {

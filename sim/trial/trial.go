@@ -97,6 +97,9 @@ func Do(ctx context.Context, t Trial) Result {
 		return Result{Outcome: judge.NotRun, Err: err}
 	}
 	cut := t.run(ctx, s, dir)
+	if cut != nil && ctx.Err() == nil && !dir.Started() {
+		cut = errors.Join(cut, dir.Discard(kept))
+	}
 	switch {
 	case errors.Is(cut, fault.ErrNotHere):
 		return Result{Outcome: judge.Skipped, Err: cut, Dir: dir}

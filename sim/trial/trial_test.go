@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,10 +132,39 @@ func TestCutShort(t *testing.T) {
 			if _, err := os.Stat(ended.Dir.File(rundir.Result)); (err == nil) != test.measured {
 				t.Errorf("measured: %v, want %t", err, test.measured)
 			}
+			if _, err := os.Stat(string(ended.Dir)); errors.Is(err, fs.ErrNotExist) != (!test.started && !test.interrupted) {
+				t.Errorf("the folder stayed, or not: %v", err)
+			}
 			if want := len(d.writes) + 101; watched != want { // with the event of the run, and the end
 				t.Errorf("watched %d, want %d", watched, want)
 			}
 		})
+	}
+}
+
+// A run that failed before its start leaves its folder to the next one: only files of others, and the
+// logs of subjects, stay.
+func TestNotStartedLeavesTheFolder(t *testing.T) {
+	for _, left := range []string{"mine.txt", "bundled/controller.log"} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, left)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, left), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Driver: broken{err: errors.New("no room")}, Dir: dir})
+			if ended.Outcome != judge.NotRun || ended.Note() != "preparing subject bundled: no room" {
+				t.Fatalf("%s: %s", ended.Outcome, ended.Note())
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, left)); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, rundir.Scenario)); (err == nil) != (left != "mine.txt") {
+			t.Errorf("beside %s: the scenario: %v", left, err)
+		}
 	}
 }
 
