@@ -1,8 +1,10 @@
 package rundir
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -11,24 +13,51 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// Find returns the folder at path if it is that of a measured run, or else all folders of
-// measured runs in it. It is an error if there are none.
-func Find(path string) ([]Dir, error) {
-	if _, err := os.Stat(Dir(path).File(Result)); err == nil {
-		return []Dir{Dir(path)}, nil
+// Find returns the folder below if it is that of a measured run, or else all folders of
+// measured runs in it. It is an error if there are none. Results of other commands have the same file
+// name: Find leaves out their folders, unless below is one of them, which is an error.
+func Find(below string) ([]Dir, error) {
+	if _, err := os.Stat(Dir(below).File(Result)); err == nil {
+		if other := Dir(below).otherResult(); other != "" {
+			return nil, fmt.Errorf("%s is the result of %s, not of a run: name the folder of a run, or a folder of such folders", Dir(below).File(Result), other)
+		}
+		return []Dir{Dir(below)}, nil
 	}
-	files, err := filepath.Glob(filepath.Join(path, "*", Result))
+	files, err := filepath.Glob(filepath.Join(below, "*", Result))
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s holds no %s, nor does a folder in it: is it a run's folder?", path, Result)
-	}
 	var dirs []Dir
 	for _, file := range files {
-		dirs = append(dirs, Dir(filepath.Dir(file)))
+		if d := Dir(filepath.Dir(file)); d.otherResult() == "" {
+			dirs = append(dirs, d)
+		}
+	}
+	switch {
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s holds no %s, nor does a folder in it: is it a run's folder?", below, Result)
+	case len(dirs) == 0:
+		return nil, fmt.Errorf("no folder in %s is that of a run: the first is that of %s", below, Dir(filepath.Dir(files[0])).otherResult())
 	}
 	return dirs, nil
+}
+
+// otherKinds are the commands that write a Result of another kind than a run does, by the kind in its
+// schema.
+var otherKinds = map[string]string{"sweep": "a sweep", "case-result": "a run of cases"}
+
+// otherResult says what made the folder's result, or "" if that is a run. A result that does not say
+// its schema counts as that of a run: whoever reads it reports what is wrong.
+func (d Dir) otherResult() string {
+	file, err := readfile.Open(d.File(Result))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	var head struct{ Schema string }
+	_ = json.NewDecoder(file).Decode(&head)
+	kind := path.Base(path.Dir(head.Schema)) // windtunnel.dev/KIND/VERSION
+	return otherKinds[kind]
 }
 
 // Results reads the results of the runs that Find finds, in the order in which the runs were

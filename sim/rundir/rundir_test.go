@@ -9,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/measure/measuretest"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/sweep"
 )
 
 const text = `# A comment, which is kept.
@@ -198,5 +201,34 @@ func TestResults(t *testing.T) {
 	}
 	if one, err := rundir.Results(filepath.Join(out, "0")); err != nil || len(one) != 1 {
 		t.Errorf("%d results, %v", len(one), err)
+	}
+}
+
+// Results of other commands are left out, unless they are named.
+func TestFindOthers(t *testing.T) {
+	out := t.TempDir()
+	write := func(name, schema string) string {
+		d := rundir.Dir(filepath.Join(out, name))
+		if err := os.Mkdir(string(d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(d.File(rundir.Result), []byte(fmt.Sprintf(`{"schema": %q}`, schema)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return string(d)
+	}
+	sweep, cases := write("a-sweep", sweep.Schema), write("cases", casereport.Schema)
+	if _, err := rundir.Find(out); err == nil || err.Error() != "no folder in "+out+" is that of a run: the first is that of a sweep" {
+		t.Errorf("without a run: %v", err)
+	}
+	run, older := write("run", measure.Schema), write("without-schema", "")
+	dirs, err := rundir.Find(out)
+	if want := []rundir.Dir{rundir.Dir(run), rundir.Dir(older)}; err != nil || fmt.Sprint(dirs) != fmt.Sprint(want) {
+		t.Errorf("%v, %v, want %v", dirs, err, want)
+	}
+	for dir, what := range map[string]string{sweep: "a sweep", cases: "a run of cases"} {
+		if _, err := rundir.Find(dir); err == nil || !strings.Contains(err.Error(), "/result.json is the result of "+what+", not of a run: ") {
+			t.Errorf("%s: %v", dir, err)
+		}
 	}
 }

@@ -183,7 +183,10 @@ func TestStaleness(t *testing.T) {
 
 // Runs that cannot be used are named, with the reason.
 func TestRead(t *testing.T) {
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "run")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	log, err := os.Create(filepath.Join(folder, rundir.Events))
 	if err != nil {
 		t.Fatal(err)
@@ -225,5 +228,15 @@ spec:
 	}
 	if _, _, err := Read([]string{t.TempDir()}); err == nil {
 		t.Error("a folder without a run was read")
+	}
+	if err := os.Remove(filepath.Join(folder, rundir.Scenario)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Read([]string{folder}); err == nil || !strings.HasPrefix(err.Error(), folder+": ") {
+		t.Errorf("a run without its scenario: %v", err)
+	}
+	runs, skipped, err = Read([]string{filepath.Dir(folder)})
+	if err != nil || len(runs) != 0 || len(skipped) != 1 || !strings.HasPrefix(skipped[0], folder+": ") {
+		t.Errorf("a run without its scenario, in a folder: %d runs, skipped %q, %v", len(runs), skipped, err)
 	}
 }

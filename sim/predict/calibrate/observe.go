@@ -40,7 +40,8 @@ type Run struct {
 }
 
 // Read reads the runs below paths: each is the folder of a run, or a folder of such folders. skipped
-// says which runs or subjects cannot be used, and why.
+// says which runs or subjects cannot be used, and why. It is an error if a path is the folder of a run
+// that cannot be read.
 func Read(paths []string) (runs []Run, skipped []string, err error) {
 	for _, path := range paths {
 		dirs, err := rundir.Find(path)
@@ -49,8 +50,11 @@ func Read(paths []string) (runs []Run, skipped []string, err error) {
 		}
 		for _, dir := range dirs {
 			found, why, err := read(dir)
-			if err != nil {
+			switch {
+			case err != nil && string(dir) == path:
 				return nil, nil, fmt.Errorf("%s: %w", dir, err)
+			case err != nil:
+				why = []string{fmt.Sprintf("%s: %v", dir, err)}
 			}
 			runs, skipped = append(runs, found...), append(skipped, why...)
 		}
