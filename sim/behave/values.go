@@ -43,19 +43,19 @@ func (v *Values) UnmarshalYAML(node *yaml.Node) error {
 func (s *Statuses) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		*s = make(Statuses, 1)
-		return node.Decode(&(*s)[0])
+		return specfile.Decode(node, &(*s)[0])
 	}
 	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
 		return malformed(node, "a status is a number or a list of numbers", "write status: 200, or status: [200, 204]")
 	}
-	return node.Decode((*[]int)(s))
+	return specfile.Decode(node, (*[]int)(s))
 }
 
 // UnmarshalYAML reads a number, or a mapping with min and max.
 func (c *Count) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		var n int
-		if err := node.Decode(&n); err != nil {
+		if err := specfile.Decode(node, &n); err != nil {
 			return err
 		}
 		c.Min, c.Max = &n, &n
@@ -113,7 +113,7 @@ func decodeMapping(node *yaml.Node, kind string, into any) error {
 			return malformed(key, key.Value+": has no value", "fill it in, or remove it")
 		}
 	}
-	return node.Decode(into)
+	return specfile.Decode(node, into)
 }
 
 // malformed returns an error that lets the decoder continue with the rest of the file.

@@ -25,7 +25,8 @@ func (f Format) Split(data []byte, found *Problems) []*yaml.Node {
 }
 
 // Decode decodes the first document of data, which is the one at a position, into a pointer. Fields
-// that the type does not have are problems. It returns false if the document is of another format.
+// that the type does not have are problems, and so are numbers with a fraction that have to be whole.
+// It returns false if the document is of another format.
 func (f Format) Decode(data []byte, at Position, into any, found *Problems) bool {
 	if kind, version := at.Text("kind"), at.Text("apiVersion"); kind != f.Kind || version != f.APIVersion {
 		found.Add(at.Line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), f.start())
@@ -33,7 +34,7 @@ func (f Format) Decode(data []byte, at Position, into any, found *Problems) bool
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(into); err != nil {
+	if err := withFractions(decoder.Decode(into), at.Root, into); err != nil {
 		found.YAML(err, at.Line())
 	}
 	for _, line := range EmptyItems(at.Root) {
