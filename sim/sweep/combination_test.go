@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,24 @@ func TestPlanRefuses(t *testing.T) {
 		_, err := sweep.Plan([]byte(text), &sweep.Design{Factors: factors}, load)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "story.yaml") {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// The number of runs is limited, not only that of combinations.
+func TestPlanLimitsRuns(t *testing.T) {
+	for _, test := range []struct {
+		rounds int
+		want   string
+	}{
+		{sweep.MostRuns / 2, ""},
+		{sweep.MostRuns/2 + 1, "2 combinations × 5001 rounds are more than 10000 runs; make fewer rounds (--rounds), or vary fewer values"},
+		{math.MaxInt, "2 combinations × "},
+	} {
+		design := sweep.Design{Factors: []sweep.Factor{{Path: "population.services", Values: []string{"1", "2"}}}, Rounds: test.rounds}
+		_, err := sweep.Plan([]byte(text), &design, load)
+		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%d rounds: %v, want %q", test.rounds, err, test.want)
 		}
 	}
 }

@@ -10,11 +10,15 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/scenario"
 )
 
 // MostCombinations is the largest number of combinations of a sweep.
 const MostCombinations = 1000
+
+// MostRuns is the largest number of runs of a sweep: each combination is run once in each round.
+const MostRuns = 10_000
 
 // Design says which combinations of values a sweep runs, and how often.
 type Design struct {
@@ -57,6 +61,10 @@ func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 	combinations, err := design.combinations()
 	if err != nil {
 		return nil, err
+	}
+	if design.Rounds > MostRuns/len(combinations) {
+		return nil, fmt.Errorf("%s × %s are more than %d runs; make fewer rounds (--rounds), or vary fewer values",
+			plural.Of(len(combinations), "combination"), plural.Of(design.Rounds, "round"), MostRuns)
 	}
 	var all []Planned
 	for _, c := range combinations {
