@@ -69,6 +69,9 @@ func (f *installedFlags) chosen(flags *pflag.FlagSet) (bool, error) {
 	if used := changed(flags, neverInstalled); used != "" {
 		return false, fmt.Errorf("--kubeconfig runs the cases on a controller that is installed already, and --%s is for controllers that the run starts: use one of them", used)
 	}
+	if flags.Changed("replicas") && f.options.Replicas < 1 {
+		return false, fmt.Errorf("--replicas=%d: want at least one controller; without the flag, the number is that of its Deployment or DaemonSet", f.options.Replicas)
+	}
 	return true, nil
 }
 

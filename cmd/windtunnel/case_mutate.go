@@ -92,6 +92,9 @@ mutants could not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 }
 
 func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
+	if o.sample < 0 {
+		return fmt.Errorf("--sample=%d: want a number of mutants, or 0 for all of them", o.sample)
+	}
 	cases, err := loadCases(paths)
 	if err != nil {
 		return err

@@ -60,6 +60,9 @@ func (s *caseSubject) open() (driver.Driver, error) {
 
 // openGiven returns the driver for the subject that was read already.
 func (s *caseSubject) openGiven() (driver.Driver, error) {
+	if s.installations < 1 {
+		return nil, fmt.Errorf("--installations=%d: want at least one controller", s.installations)
+	}
 	s.driver.unbundled = s.given.Controller != subject.Bundled
 	if s.asksBundled() {
 		var err error

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,10 +40,11 @@ type driverFlags struct {
 	kubeadm    string // path of a file
 	kind       kind.Driver
 
-	existing            bool   // the command has the flags of the cluster driver
-	kubeconfig, context string // of that driver
-	traffic             int    // pods
-	harness             string // image
+	set                 *pflag.FlagSet // those of the command; nil: it has no choice of drivers
+	existing            bool           // the command has the flags of the cluster driver
+	kubeconfig, context string         // of that driver
+	traffic             int            // pods
+	harness             string         // image
 }
 
 // drivers lists all drivers, one per line. open returns the driver, or an error that says what this
@@ -60,6 +62,7 @@ var drivers = []struct {
 // add adds the flags that all commands with a driver share.
 func (f *driverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
+	f.set = flags
 	var all, names []string
 	for _, d := range drivers {
 		all, names = append(all, d.name+" ("+d.where+")"), append(names, d.name)
@@ -99,6 +102,43 @@ func (f driverFlags) replacesController() bool { return f.controller != "" || f.
 
 func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
 
+// meantFor lists the drivers for which a flag is meant, unless each driver says itself what it makes of
+// the flag.
+var meantFor = []struct {
+	flag    string
+	drivers []string
+}{
+	{"allow-host-paths", []string{"local"}},
+	{"port-base", []string{"local", "container"}},
+	{"image", []string{"container", "kind", "cluster"}},
+	{"pool", []string{"kind", "cluster"}},
+	{"kind-image", []string{"kind"}},
+	{"kubeadm", []string{"kind"}},
+	{"keep", []string{"kind"}},
+}
+
+// meantForCluster are flags of addCluster. Other commands have some of the same names for other purposes.
+var meantForCluster = []string{"kubeconfig", "context", "traffic-pods", "harness-image"}
+
+// checkMeant returns an error if a flag was set that is meant for other drivers.
+func (f driverFlags) checkMeant(driver string) error {
+	if f.set == nil {
+		return nil
+	}
+	refuse := func(flag, drivers string) error {
+		return fmt.Errorf("--%s is for --driver %s, and the driver is %s: choose another --driver, or leave --%s out", flag, drivers, driver, flag)
+	}
+	for _, m := range meantFor {
+		if f.set.Changed(m.flag) && !slices.Contains(m.drivers, driver) {
+			return refuse(m.flag, strings.Join(m.drivers, " or "))
+		}
+	}
+	if used := changed(f.set, meantForCluster); f.existing && driver != "cluster" && used != "" {
+		return refuse(used, "cluster")
+	}
+	return nil
+}
+
 // open returns the driver that the flags select.
 func (f driverFlags) open() (driver.Driver, error) {
 	if !f.isLocal() && f.nginx != "" {
@@ -110,6 +150,9 @@ func (f driverFlags) open() (driver.Driver, error) {
 	var names []string
 	for _, d := range drivers {
 		if d.name == f.name || d.name == "local" && f.isLocal() {
+			if err := f.checkMeant(d.name); err != nil {
+				return nil, err
+			}
 			return d.open(f)
 		}
 		names = append(names, d.name)
@@ -154,6 +197,9 @@ func openContainer(f driverFlags) (driver.Driver, error) {
 }
 
 func openKind(f driverFlags) (driver.Driver, error) {
+	if f.controller != "" {
+		return nil, fmt.Errorf("--controller=%s is a binary, but pods run images: name one with --image", f.controller)
+	}
 	d := f.kind
 	d.Controller = f.image
 	if f.kubeadm != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,9 +11,30 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
+// positiveDuration is the value of a flag that is more than 0 if it is given.
+type positiveDuration time.Duration
+
+func (d *positiveDuration) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+func (d *positiveDuration) Type() string { return "duration" }
+
+func (d *positiveDuration) Set(text string) error {
+	given, err := time.ParseDuration(text)
+	if err == nil && given <= 0 {
+		err = errors.New("want more than 0s")
+	}
+	*d = positiveDuration(given)
+	return err
+}
+
 // addLength adds the flag that overrides the length of a scenario.
 func addLength(flags *pflag.FlagSet, length *time.Duration) {
-	flags.DurationVar(length, "length", 0, "stretch the timeline to this length without changing rates (default: the scenario's)")
+	flags.Var((*positiveDuration)(length), "length", "stretch the timeline to this length without changing rates (default: the scenario's)")
 }
 
 // withLength returns the scenario with the length of the flag, if the flag is set.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +28,9 @@ type predictOptions struct {
 	parameters string
 	subject    string
 	runs       int
+	runsSet    bool
 	seed       uint64
+	seedSet    bool
 	out        string
 	format     format
 }
@@ -58,6 +59,7 @@ Exit codes: 0 predicted and, with conditions, an answer meets all of them in 90 
 simulated runs, 1 no answer does, 2 the question cannot be answered.`,
 		Args: arguments("[QUESTION.yaml|SCENARIO.yaml]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.runsSet, o.seedSet = cmd.Flags().Changed("runs"), cmd.Flags().Changed("seed")
 			return o.run(cmd, args)
 		},
 	}
@@ -152,7 +154,14 @@ func (o *predictOptions) question(args []string) (question.Question, error) {
 	if len(o.where) > 0 {
 		q.Where = o.where
 	}
-	q.Runs, q.Seed = cmp.Or(o.runs, q.Runs), cmp.Or(o.seed, q.Seed)
+	if o.runsSet {
+		if q.Runs = o.runs; o.runs < 1 {
+			return q, fmt.Errorf("--runs=%d: want at least one simulated run of each answer", o.runs)
+		}
+	}
+	if o.seedSet {
+		q.Seed = o.seed
+	}
 	return q, q.Check()
 }
 

@@ -89,7 +89,9 @@ func (c *checker) numbers() {
 		c.addProblem(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
 	}
 	c.notNegative(c.Settle, "spec", "settle")
-	c.notNegative(c.Granularity, "spec", "granularity")
+	if c.Granularity <= 0 {
+		c.addProblem(fmt.Sprintf("granularity: %v is not above zero", c.Granularity), fmt.Sprintf("write a duration such as 500ms, or remove it for %v", DefaultGranularity), "spec", "granularity")
+	}
 }
 
 func (c *checker) notNegative(d time.Duration, path ...any) {

@@ -76,7 +76,7 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(s *Scenario, data []byte, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
-	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
+	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: DefaultGranularity}}
 	if !format.Decode(data, at, &d, found) {
 		return
 	}

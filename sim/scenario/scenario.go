@@ -49,6 +49,9 @@ const (
 // DefaultNamespace is the default namespace of a population. It exists even without a population.
 const DefaultNamespace = "demo"
 
+// DefaultGranularity is the largest time between two polls of a worker, by default, in a valid run.
+const DefaultGranularity = 250 * time.Millisecond
+
 // DefaultDrain is how long, by default, a pod keeps serving after a rolling update or a recording
 // has removed it from its service. Kubernetes stops a pod and removes its endpoint at the same
 // time, so pods in clusters wait some seconds (a preStop hook with a sleep) before they stop

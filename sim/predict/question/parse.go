@@ -226,6 +226,9 @@ func (c *checker) sweep() {
 			c.add("sweep: "+name+" has no values", "add some, such as ["+"1, 2]", "spec", "sweep", name)
 		}
 		for i, value := range values {
+			if slices.Contains(values[:i], value) {
+				c.add(fmt.Sprintf("sweep: %s has the value %s twice", name, value), "remove one of the two", "spec", "sweep", name, i)
+			}
 			changed := *c.Spec
 			changed.Sweep = nil
 			err := changed.Set(name, value)
