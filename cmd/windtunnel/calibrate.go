@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 // calibrateOptions are the flags of calibrate.
 type calibrateOptions struct {
 	out        string
+	force      bool
 	validate   bool
 	parameters string
 	seed       uint64
@@ -32,7 +34,8 @@ func calibrateCommand() *cobra.Command {
 
 RUNS are folders of runs, or folders of such folders, of the bundled controller and of one
 machine. The costs of the control loop are fitted from their logs, with 95 % intervals
-from a bootstrap over the runs, and written to a parameter file for windtunnel predict.
+from a bootstrap over the runs, and written to a parameter file for windtunnel predict. A
+file that exists is kept, unless --force is given: it may have the errors of --validate.
 Runs that are void, or whose scenario the simulation does not know, are left out.
 
 With --validate, RUNS are held-out runs. Each is predicted from its scenario with the
@@ -42,6 +45,9 @@ with every figure of every run is printed, or written to --out.
 Exit codes: 0 fitted or compared, 2 no run can be used.`,
 		Args: arguments("RUNS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			runs, skipped, err := calibrate.Read(args)
 			if err != nil {
 				return err
@@ -60,10 +66,29 @@ Exit codes: 0 fitted or compared, 2 no run can be used.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "file to write: the parameters, or with --validate the page (default: parameters.yaml, or the standard output)")
+	flags.BoolVar(&o.force, "force", false, "replace the file to write if it exists")
 	flags.BoolVar(&o.validate, "validate", false, "compare predictions with the runs instead of fitting costs")
 	flags.StringVar(&o.parameters, "parameters", "parameters.yaml", "with --validate: the parameter file")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the bootstrap")
 	return command
+}
+
+// check sets the default of --out, and is an error if the file to write exists. The parameter file that
+// --validate adds to is meant to exist.
+func (o *calibrateOptions) check() error {
+	if o.out == "" && !o.validate {
+		o.out = "parameters.yaml"
+	}
+	if o.out == "" || o.force {
+		return nil
+	}
+	switch _, err := os.Stat(o.out); {
+	case err == nil:
+		return fmt.Errorf("%s already exists: choose another --out, or replace it with --force", o.out)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
 }
 
 func (o *calibrateOptions) fit(stdout io.Writer, runs []calibrate.Run) error {
@@ -71,17 +96,13 @@ func (o *calibrateOptions) fit(stdout io.Writer, runs []calibrate.Run) error {
 	if err != nil {
 		return err
 	}
-	out := o.out
-	if out == "" {
-		out = "parameters.yaml"
-	}
-	if err := writeParameters(out, p); err != nil {
+	if err := writeParameters(o.out, p); err != nil {
 		return err
 	}
 	if err := calibrate.Costs(stdout, p); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "\n%s\n", out)
+	_, err = fmt.Fprintf(stdout, "\n%s\n", o.out)
 	return err
 }
 
