@@ -44,7 +44,7 @@ func Find(below string) ([]Dir, error) {
 
 // otherKinds are the commands that write a Result of another kind than a run does, by the kind in its
 // schema.
-var otherKinds = map[string]string{"sweep": "a sweep", "case-result": "a run of cases"}
+var otherKinds = map[string]string{"sweep": "a sweep", "case-result": "behaviour cases"}
 
 // otherResult says what made the folder's result, or "" if that is a run. A result that does not say
 // its schema counts as that of a run: whoever reads it reports what is wrong.

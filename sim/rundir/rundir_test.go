@@ -226,7 +226,7 @@ func TestFindOthers(t *testing.T) {
 	if want := []rundir.Dir{rundir.Dir(run), rundir.Dir(older)}; err != nil || fmt.Sprint(dirs) != fmt.Sprint(want) {
 		t.Errorf("%v, %v, want %v", dirs, err, want)
 	}
-	for dir, what := range map[string]string{sweep: "a sweep", cases: "a run of cases"} {
+	for dir, what := range map[string]string{sweep: "a sweep", cases: "behaviour cases"} {
 		if _, err := rundir.Find(dir); err == nil || !strings.Contains(err.Error(), "/result.json is the result of "+what+", not of a run: ") {
 			t.Errorf("%s: %v", dir, err)
 		}
