@@ -7,7 +7,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// heap follows the heap of a controller in Go.
+// heap follows the heap of a controller in Go. The samples at the edges may be outside the rounds; they
+// count for the peak as well, so that no shown value exceeds it.
 type heap struct {
 	edges edges
 	peak  int64
@@ -26,8 +27,8 @@ func (m *heap) Add(e *event.Event, in bool) {
 }
 
 func (m *heap) Result(s *Subject, _ *Timeline) {
-	if m.peak > 0 {
-		s.Heap = Heap{Start: m.edges.from.value, Peak: m.peak, End: m.edges.to.value}
+	if from, to := m.edges.from.value, m.edges.to.value; m.peak > 0 {
+		s.Heap = Heap{Start: from, Peak: max(m.peak, from, to), End: to}
 	}
 }
 
@@ -72,8 +73,9 @@ func (m *dictionaries) Add(e *event.Event, in bool) {
 func (m *dictionaries) Result(s *Subject, _ *Timeline) {
 	for _, name := range slices.Sorted(maps.Keys(m.known)) {
 		if d := m.known[name]; d.least >= 0 {
+			from, to := d.free.from.value, d.free.to.value
 			s.Dictionaries = append(s.Dictionaries, Dictionary{
-				Name: name, Capacity: d.capacity, StartFree: d.free.from.value, LeastFree: d.least, EndFree: d.free.to.value,
+				Name: name, Capacity: d.capacity, StartFree: from, LeastFree: min(d.least, from, to), EndFree: to,
 			})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// The values at the edges are those next to the rounds; peaks are of the rounds alone.
+// The values at the edges are those next to the rounds; peaks are of the rounds and their edges alone.
 func TestHeapAndDictionaries(t *testing.T) {
 	of := rounds{{Begin: 10 * time.Second, End: 20 * time.Second}}
 	heap, dictionaries := newHeap(of), newDictionaries(of)
@@ -38,6 +38,36 @@ func TestHeapAndDictionaries(t *testing.T) {
 	}
 	if !slices.Equal(s.Dictionaries, want) {
 		t.Errorf("dictionaries %+v, want %+v", s.Dictionaries, want)
+	}
+}
+
+// The samples next to the rounds may be more than all samples within them. Then they are the peak.
+func TestEdgesCountForPeaks(t *testing.T) {
+	of := rounds{{Begin: 10 * time.Second, End: 20 * time.Second}}
+	measurements := []measurement{newHeap(of), newDictionaries(of), newMemory(of)}
+	for _, sample := range []struct {
+		at          time.Duration
+		bytes, free int64
+	}{{9 * time.Second, 500, 100}, {15 * time.Second, 300, 400}, {20500 * time.Millisecond, 200, 50}} {
+		for _, m := range measurements {
+			m.Add(&event.Event{At: sample.at, Usage: &event.Usage{NginxRSS: sample.bytes, NginxPSS: sample.bytes / 2}, Memory: &event.Memory{
+				Heap: sample.bytes, Dictionaries: map[string]event.Dictionary{"configuration_data": {Capacity: 1000, Free: sample.free}},
+			}}, of.at(sample.at) >= 0)
+		}
+	}
+	var s Subject
+	for _, m := range measurements {
+		m.Result(&s, nil)
+	}
+	if want := (Heap{Start: 500, Peak: 500, End: 200}); s.Heap != want {
+		t.Errorf("heap %+v, want %+v", s.Heap, want)
+	}
+	want := []Dictionary{{Name: "configuration_data", Capacity: 1000, StartFree: 100, LeastFree: 50, EndFree: 50}}
+	if !slices.Equal(s.Dictionaries, want) {
+		t.Errorf("dictionaries %+v, want %+v", s.Dictionaries, want)
+	}
+	if want := (Memory{StartRSS: 500, PeakRSS: 500, EndRSS: 200, StartPSS: 250, PeakPSS: 250, EndPSS: 100, Growth: 0.4}); s.Memory != want {
+		t.Errorf("memory %+v, want %+v", s.Memory, want)
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // memory keeps the peaks, and the samples nearest to the beginning and the end of the measured
-// time.
+// time. These may be outside the rounds; they count for the peaks as well, so that no shown value exceeds
+// its peak.
 type memory struct {
 	rounds   rounds
 	memory   Memory
@@ -38,6 +39,8 @@ func (m *memory) Result(s *Subject, _ *Timeline) {
 	s.Memory = m.memory
 	s.Memory.StartRSS, s.Memory.EndRSS = m.rss.from.value, m.rss.to.value
 	s.Memory.StartPSS, s.Memory.EndPSS = m.pss.from.value, m.pss.to.value
+	s.Memory.PeakRSS = max(s.Memory.PeakRSS, s.Memory.StartRSS, s.Memory.EndRSS)
+	s.Memory.PeakPSS = max(s.Memory.PeakPSS, s.Memory.StartPSS, s.Memory.EndPSS)
 	if s.Memory.StartRSS > 0 {
 		s.Memory.Growth = float64(s.Memory.EndRSS) / float64(s.Memory.StartRSS)
 	}

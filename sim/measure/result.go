@@ -271,7 +271,7 @@ type Held struct {
 // Memory is in bytes, summed over all processes of the subject's nginx, or of another proxy. RSS
 // counts shared pages in each process; PSS divides them among the processes.
 type Memory struct {
-	PeakRSS  int64   `json:"peakRSS"` // over the rounds
+	PeakRSS  int64   `json:"peakRSS"` // over the rounds, start and end included
 	PeakPSS  int64   `json:"peakPSS,omitempty"`
 	StartRSS int64   `json:"startRSS"` // when the first round began
 	StartPSS int64   `json:"startPSS,omitempty"`
@@ -284,7 +284,7 @@ type Memory struct {
 // controller says. 0: it does not say.
 type Heap struct {
 	Start int64 `json:"start"` // when the first round began
-	Peak  int64 `json:"peak"`  // over the rounds
+	Peak  int64 `json:"peak"`  // over the rounds, start and end included
 	End   int64 `json:"end"`   // when the last round ended
 }
 
@@ -294,7 +294,7 @@ type Dictionary struct {
 	Name      string `json:"name"`
 	Capacity  int64  `json:"capacity"`
 	StartFree int64  `json:"startFree"` // when the first round began
-	LeastFree int64  `json:"leastFree"` // over the rounds
+	LeastFree int64  `json:"leastFree"` // over the rounds, start and end included
 	EndFree   int64  `json:"endFree"`   // when the last round ended
 }
 
