@@ -13,15 +13,21 @@ import (
 )
 
 // Log writes events as JSON lines. It is safe for concurrent use. The lines are in the order of the
-// calls, which may differ from the order of At.
+// calls, which may differ from the order of At. A process that is killed loses the events of its last
+// second, but not the Run, without which the others cannot be measured.
 type Log struct {
 	start time.Time
 
-	mu  sync.Mutex
-	buf *bufio.Writer
-	err error
-	tap func(Event)
+	mu     sync.Mutex
+	buf    *bufio.Writer
+	err    error
+	tap    func(Event)
+	flush  *time.Timer // flushes buf; nil: nothing is buffered
+	closed bool
 }
+
+// flushAfter is how long an event is buffered, at most.
+const flushAfter = time.Second
 
 // NewLog returns a log that writes to w. Every At counts from start, the start of the run. It must
 // have a monotonic clock reading, like the result of time.Now.
@@ -43,7 +49,8 @@ func (l *Log) Tap(observe func(Event)) {
 	l.tap = observe
 }
 
-// Write appends e. After the first error it writes nothing more; Close returns that error.
+// Write appends e. After the first error it writes nothing more; Close returns that error. What is
+// written after Close is flushed only by another Close.
 func (l *Log) Write(e Event) {
 	line := encoders.Get().(*encoder)
 	defer encoders.Put(line)
@@ -57,9 +64,25 @@ func (l *Log) Write(e Event) {
 	if err == nil {
 		_, err = l.buf.Write(line.text.Bytes())
 	}
+	switch {
+	case err != nil || l.closed:
+	case e.Run != nil:
+		err = l.buf.Flush()
+	case l.flush == nil:
+		l.flush = time.AfterFunc(flushAfter, l.flushBuffered)
+	}
 	l.err = err
 	if l.tap != nil {
 		l.tap(e)
+	}
+}
+
+func (l *Log) flushBuffered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flush = nil
+	if l.err == nil && !l.closed {
+		l.err = l.buf.Flush()
 	}
 }
 
@@ -80,6 +103,10 @@ var encoders = sync.Pool{New: func() any {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
+	if l.flush != nil {
+		l.flush.Stop()
+	}
 	return errors.Join(l.err, l.buf.Flush())
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +95,49 @@ func TestConcurrentWritersWriteWholeLines(t *testing.T) {
 		}
 		next[e.Subject]++
 	}
+}
+
+// lines counts the lines that are written to it.
+type lines struct{ atomic.Int32 }
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.Add(int32(bytes.Count(p, []byte("\n"))))
+	return len(p), nil
+}
+
+// A process may be killed at any time, so a log does not keep its events until it is closed: the run is
+// written at once, other events within a second. After Close it writes nothing on its own.
+func TestEventsAreWrittenBeforeClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out lines
+		log := event.NewLog(&out, time.Now())
+		written := func(want int32) {
+			t.Helper()
+			synctest.Wait()
+			if got := out.Load(); got != want {
+				t.Errorf("%d events were written, want %d", got, want)
+			}
+		}
+		log.Write(event.Event{Run: &event.Run{Schema: event.Schema}})
+		written(1)
+		for range 2 {
+			log.Write(event.Event{Host: &event.Host{}})
+		}
+		written(1)
+		time.Sleep(time.Second)
+		written(3)
+		log.Write(event.Event{Host: &event.Host{}})
+		time.Sleep(time.Second)
+		written(4)
+		log.Write(event.Event{Host: &event.Host{}})
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		written(5)
+		log.Write(event.Event{Host: &event.Host{}})
+		time.Sleep(time.Minute)
+		written(5)
+	})
 }
 
 type full struct{ err error }
