@@ -37,6 +37,14 @@ func addLength(flags *pflag.FlagSet, length *time.Duration) {
 	flags.Var((*positiveDuration)(length), "length", "stretch the timeline to this length without changing rates (default: the scenario's)")
 }
 
+// notNegative returns an error if the duration of a flag is negative.
+func notNegative(flag string, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("--%s=%v: want 0s or longer", flag, d)
+	}
+	return nil
+}
+
 // withLength returns the scenario with the length of the flag, if the flag is set.
 func withLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, error) {
 	stretched, err := trial.OfLength(s, length)

@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +84,7 @@ func TestScripts(t *testing.T) {
 			"appears":      appears,
 			"prints":       prints,
 			"oneline":      oneline,
+			"answers":      answers,
 			"occupied":     occupied,
 			"nothing-left": nothingLeft,
 			"interrupted":  interrupted,
@@ -139,6 +143,13 @@ func occupied(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { listener.Close() })
 	ts.Setenv(args[0], strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+}
+
+// answers serves a text over HTTP until the script ends, and stores the URL in a variable: answers NAME TEXT
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, args[1]) }))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }
 
 // nothingLeft checks that no process is left whose command line contains the script's own folder.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -115,6 +117,14 @@ func (o *observeOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 // check reads the flags that need more than a type.
 func (o *observeOptions) check(ctx context.Context) error {
 	p := &o.observe
+	if err := cmp.Or(notNegative("for", p.Length), notNegative("settle", p.Settle)); err != nil {
+		return err
+	}
+	for _, text := range p.MetricsURLs {
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("--metrics-url=%s: want a URL, such as http://HOST:10254/metrics", text)
+		}
+	}
 	for _, text := range o.hosts {
 		host, err := notice.ParseHost(text)
 		if err != nil {

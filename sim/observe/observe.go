@@ -128,7 +128,7 @@ func (ob *observation) prepare(ctx, following context.Context) error {
 		return err
 	}
 	ob.look()
-	return nil
+	return ob.anythingSeen()
 }
 
 // record writes the log of the observation.

@@ -3,6 +3,10 @@ package observe_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +25,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/observe"
+	"windtunnel.dev/sim/observe/notice"
 )
 
 // site is a cluster with the pod of a controller, whose containers do not run.
@@ -59,6 +64,46 @@ func options(t *testing.T, api *kubeapi.Server) observe.Options {
 	}
 }
 
+// controller answers every request with the metrics of a controller that has reloaded once.
+func controller(t *testing.T) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "nginx_ingress_controller_success 1")
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// asks makes an observation ask a host, which a server answers.
+func asks(o *observe.Options, server *httptest.Server, rate, probeRate float64) {
+	o.Hosts, o.Lanes, o.Rate, o.ProbeRate = []notice.Host{{Name: "shop.example"}}, []string{"http"}, rate, probeRate
+	o.HTTP = netip.MustParseAddrPort(server.Listener.Addr().String())
+}
+
+// Where nothing of the controller can be seen, there is nothing to observe.
+func TestNothingSeen(t *testing.T) {
+	api := site(t)
+	for name, change := range map[string]func(*observe.Options){
+		"a pod whose metrics cannot be read":  func(*observe.Options) {},
+		"a metrics endpoint that is not one":  func(o *observe.Options) { o.MetricsURLs = []string{"http://127.0.0.1:1/metrics"} },
+		"hosts, but no requests":              func(o *observe.Options) { asks(o, controller(t), 0, 0) },
+		"hosts whose answers identify no pod": func(o *observe.Options) { asks(o, controller(t), 0, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, api)
+			change(&o)
+			dir, _, err := observe.Observe(t.Context(), o)
+			if dir != "" || err == nil || !strings.Contains(err.Error(), "nothing of the controller can be seen") {
+				t.Errorf("folder %q, error %v", dir, err)
+			}
+		})
+	}
+	o := options(t, api)
+	o.MetricsURLs = []string{"http://127.0.0.1:1/metrics", controller(t).URL}
+	if _, _, err := observe.Observe(t.Context(), o); err != nil {
+		t.Errorf("one of two controllers tells its metrics: %v", err)
+	}
+}
+
 // The roles of deploy/observe allow what an observation does; what cannot be seen is said.
 func TestPermissions(t *testing.T) {
 	api := site(t)
@@ -72,6 +117,7 @@ func TestPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options(t, api)
+	asks(&o, controller(t), 1, 0)
 	var sight observe.Sight
 	o.Started = func(s observe.Sight) { sight = s }
 	_, measured, err := observe.Observe(t.Context(), o)
@@ -97,18 +143,18 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("seen: %v", seen)
 	}
 	s := measured.Result.Subjects[0]
-	for _, name := range []string{"reloads", "memory.peakRSS", "workers.alive", "requests.failed", "converge.last.p50"} {
+	for _, name := range []string{"reloads", "memory.peakRSS", "workers.alive", "converge.last.p50"} {
 		if s.WhyNot(name) == "" {
 			t.Errorf("%s applies", name)
 		}
 	}
 }
 
-// The API's changes are those of the report, even if nothing else can be seen.
-func TestChangesAlone(t *testing.T) {
+// The API's changes are those of the report.
+func TestChanges(t *testing.T) {
 	api := site(t)
 	o := options(t, api)
-	o.Length = time.Minute
+	o.Length, o.MetricsURLs = time.Minute, []string{controller(t).URL}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	o.Started = func(observe.Sight) {

@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +86,22 @@ func (ob *observation) row(what, from, why string) {
 func (ob *observation) blind(what, why string, measurements ...string) {
 	ob.row(what, "", why)
 	ob.sight.NotApplicable = append(ob.sight.NotApplicable, event.NotApplicable{Measurements: measurements, Why: why})
+}
+
+// anythingSeen returns an error if nothing is seen but the changes, which say nothing of the controller.
+func (ob *observation) anythingSeen() error {
+	asked := len(ob.Hosts) > 0 && (ob.Rate > 0 || ob.ProbeRate > 0 && ob.identified() > 0)
+	if ob.Ephemeral != "" || asked {
+		return nil
+	}
+	var why error
+	for _, c := range ob.controllers.now() {
+		if c.err == nil && (c.last.Memory || c.last.Scrape.Reloads != nil || c.last.Scrape.Nginx != nil) {
+			return nil
+		}
+		why = cmp.Or(why, c.err, errors.New("its metrics lack reloads, memory and requests: is it started with --enable-metrics?"))
+	}
+	return fmt.Errorf("nothing of the controller can be seen: %s: %w; name its metrics endpoint with --metrics-url, or hosts to ask with --host and --address", ob.controllers.now()[0].name, why)
 }
 
 func (ob *observation) lookAtChanges() {
