@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -65,6 +66,9 @@ func (a *apiserver) controllerNames() ([]string, error) {
 }
 
 func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
+	if err := cmp.Or(notNegative("pod-ready-after", a.pods.ReadyAfter), notNegative("pod-stop-after", a.pods.StopAfter)); err != nil {
+		return err
+	}
 	names, err := a.controllerNames()
 	if err != nil {
 		return err

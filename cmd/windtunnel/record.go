@@ -58,6 +58,9 @@ does not contain names either. It ends after --for, or with Ctrl-C.`,
 }
 
 func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := notNegative("for", o.length); err != nil {
+		return err
+	}
 	if _, err := os.Stat(o.out); err == nil {
 		return fmt.Errorf("%s already exists: choose another --out", o.out)
 	}
@@ -82,6 +85,9 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 			if o.length > 0 {
 				time.AfterFunc(o.length, stop)
 			}
+		},
+		Missing: func(namespace string) {
+			fmt.Fprintf(stderr, "warning: --namespace: there is no namespace %s in %s; it is recorded if it is created\n", namespace, config.Host)
 		},
 		Changed: printChangeCounts(stderr),
 	})

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -18,8 +20,9 @@ import (
 
 // Options set what is recorded, and under which names. The functions may be nil.
 type Options struct {
-	Namespaces []string                        // nil means all
+	Namespaces []string                        // none means all
 	Hash       bool                            // replace names of services and hosts with hashes that cannot be guessed
+	Missing    func(namespace string)          // called for each of Namespaces that does not exist
 	Began      func(services, pods, hosts int) // called once, with the counts of the initial state
 	Changed    func(changes int)               // called after each change, with their number
 }
@@ -39,7 +42,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	t := newRecorder(namer)
 	events := make(chan informerEvent, 1024)
 	namespaces := o.Namespaces
-	if namespaces == nil {
+	if len(namespaces) == 0 {
 		namespaces = []string{""}
 	}
 	following, stop := context.WithCancel(ctx)
@@ -54,6 +57,14 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	if err := t.readInitialState(following, events, synced); err != nil {
 		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
+	}
+	if o.Missing != nil {
+		for _, namespace := range o.Namespaces {
+			// Whoever may not read namespaces is not told.
+			if _, err := client.CoreV1().Namespaces().Get(following, namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+				o.Missing(namespace)
+			}
+		}
 	}
 	began := time.Now()
 	if o.Began != nil {

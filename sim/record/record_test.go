@@ -203,3 +203,20 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("got %+v, %v", recording.Population, err)
 	}
 }
+
+// No names mean all namespaces. A name of none is told.
+func TestNamesOfNamespaces(t *testing.T) {
+	l := newLive(t)
+	for _, test := range []struct{ names, missing []string }{{names: []string{}}, {names: []string{"demo", "none"}, missing: []string{"none"}}} {
+		ctx, stop := context.WithCancel(t.Context())
+		var missing []string
+		recording, err := record.Record(ctx, l.server.Config(), record.Options{
+			Namespaces: test.names,
+			Missing:    func(name string) { missing = append(missing, name) },
+			Began:      func(int, int, int) { stop() },
+		})
+		if err != nil || len(recording.Population.Services) != 3 || !slices.Equal(missing, test.missing) {
+			t.Errorf("%q: %d services, missing %q, %v", test.names, len(recording.Population.Services), missing, err)
+		}
+	}
+}
