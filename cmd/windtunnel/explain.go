@@ -71,14 +71,14 @@ Exit codes: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
 manifests or the template cannot be read.`,
 		Args: arguments("OLD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.explain(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], args[1])
+			return o.explain(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1])
 		},
 	}
 	o.add(command)
 	return command
 }
 
-func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next string) error {
+func (o *explainOptions) explain(stdin io.Reader, stdout, stderr io.Writer, old, next string) error {
 	if old == "-" && next == "-" {
 		return errors.New("OLD and NEW are both standard input: use a file for one of them")
 	}
@@ -87,6 +87,8 @@ func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next st
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return err
 	}
+	warnOfEmpty(stderr, old, before)
+	warnOfEmpty(stderr, next, after)
 	if err := o.complete(); err != nil {
 		return err
 	}
@@ -124,8 +126,16 @@ func (o *explainOptions) complete() (err error) {
 	return nil
 }
 
+// warnOfEmpty says that manifests have nothing that the controller reads. That may be intended, for a cluster
+// that is new or will be removed.
+func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
+	if cluster.Empty() {
+		fmt.Fprintf(stderr, "warning: %s has no ingress, service, EndpointSlice, Secret or ConfigMap: it is taken for an empty cluster\n", path)
+	}
+}
+
 // readCluster reads manifests from a file, from a folder or, if the path is -, from stdin.
-func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
+func readCluster(stdin io.Reader, path string) (*snapshot.Manifests, error) {
 	if path == "-" {
 		text, err := readfile.All(stdin, manifest.Largest)
 		if err != nil {

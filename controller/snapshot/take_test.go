@@ -70,6 +70,19 @@ func TestTakeGroupsSlicesByService(t *testing.T) {
 	}
 }
 
+// Objects of a cluster that the controller does not read are left out, those of unknown APIs as well.
+func TestOtherKindsAreLeftOut(t *testing.T) {
+	for _, kind := range []string{"{apiVersion: v1, kind: Namespace}", "{apiVersion: v1, kind: List}", "{apiVersion: apps/v1, kind: Deployment}", "{apiVersion: example.com/v1, kind: Ingress}", "# nothing"} {
+		manifests, err := snapshot.FromYAML(snapshot.File{Name: "f.yaml", Data: []byte(kind)})
+		if err != nil || !manifests.Empty() {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if read(t, cluster).Empty() {
+		t.Error("a cluster with objects is empty")
+	}
+}
+
 func TestFromYAMLErrorsHaveFileAndLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no kind":       {"\n\nmetadata: {name: a}\n", "f.yaml:3: no kind: a manifest needs apiVersion and kind"},
@@ -79,6 +92,9 @@ func TestFromYAMLErrorsHaveFileAndLine(t *testing.T) {
 		"not YAML":      {"---\na: b\nc: d: e\n", "f.yaml:2: error converting YAML to JSON: yaml: line 3: mapping values are not allowed in this context"},
 		"old API":       {"apiVersion: extensions/v1beta1\nkind: Ingress\n", "f.yaml:1: Kubernetes has no extensions/v1beta1 since 1.22: write networking.k8s.io/v1"},
 		"in a list":     {"apiVersion: v1\nkind: List\nitems:\n- {kind: Service, apiVersion: v1}\n", "f.yaml:1: item 1: no metadata.name"},
+		"unknown kind":  {"kind: Ingres\napiVersion: networking.k8s.io/v1\n", "f.yaml:1: networking.k8s.io/v1 has no kind Ingres; did you mean Ingress?"},
+		"another group": {"kind: Ingress\napiVersion: v1\n", "f.yaml:1: v1 has no kind Ingress"},
+		"a scenario":    {"kind: Scenario\napiVersion: windtunnel.dev/v1\n", "f.yaml:1: a Scenario of windtunnel is not an object of a cluster: name a file with manifests"},
 		"two":           {"kind: Service\napiVersion: v1\n---\na: b\n", "f.yaml:1: no metadata.name\nf.yaml:4: no kind: a manifest needs apiVersion and kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

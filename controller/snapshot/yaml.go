@@ -6,13 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/yaml"
+
+	"windtunnel.dev/internal/suggest"
 )
 
 // File is a text with Kubernetes manifests. Its name appears in errors.
@@ -47,9 +54,12 @@ func (m *Manifests) Secrets() []*corev1.Secret { return m.secrets }
 // ConfigMaps returns all ConfigMaps in the files.
 func (m *Manifests) ConfigMaps() []*corev1.ConfigMap { return m.configMaps }
 
+// Empty reports whether the files have no object that the controller reads.
+func (m *Manifests) Empty() bool { return len(m.seen) == 0 }
+
 // FromYAML reads manifests in YAML or JSON. A file may have several documents, and Lists. An object
-// without a namespace belongs to "default". Kinds that the controller does not read are left out.
-// The error has a line "file:line: what" for each invalid document, with the document's first line.
+// without a namespace belongs to "default". Kinds that the controller does not read are left out,
+// unless they cannot be those of a cluster. The error has a line "file:line: what" for each invalid document, with the document's first line.
 func FromYAML(files ...File) (*Manifests, error) {
 	manifests := &Manifests{seen: make(map[string]bool)}
 	var all []error
@@ -149,7 +159,27 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
 		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
 	}
-	return nil
+	return misread(kind.GroupVersionKind())
+}
+
+// kinds are those of the API versions with a kind that the controller reads.
+var kinds = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(corev1.AddToScheme, discoveryv1.AddToScheme, networkingv1.AddToScheme)
+	utilruntime.Must(builder.AddToScheme(scheme))
+	return scheme
+}()
+
+// misread returns an error for a kind that no cluster has: the user meant another kind, or another file.
+func misread(kind schema.GroupVersionKind) error {
+	if kind.Group == "windtunnel.dev" {
+		return fmt.Errorf("a %s of windtunnel is not an object of a cluster: name a file with manifests", kind.Kind)
+	}
+	if !kinds.IsVersionRegistered(kind.GroupVersion()) || kinds.Recognizes(kind) {
+		return nil
+	}
+	question := suggest.DidYouMean(kind.Kind, slices.Sorted(maps.Keys(kinds.KnownTypes(kind.GroupVersion()))))
+	return errors.New(strings.TrimSuffix(fmt.Sprintf("%s has no kind %s; %s", kind.GroupVersion(), kind.Kind, question), "; "))
 }
 
 // addSecret merges stringData into data, as the API server does.
