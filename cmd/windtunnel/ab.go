@@ -91,7 +91,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	}
 	warn(stderr, s)
 	for _, side := range []trial.Side{o.base, o.head} {
-		warnOfKeys(stderr, side.Name+"-config", side.Config)
+		warnOfKeys(stderr, "--"+side.Name+"-config", side.Config)
 		warnOfDroppedFlags(s, side.Subject, stderr)
 	}
 	options, err := o.compare.options(s)

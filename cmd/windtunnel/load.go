@@ -102,12 +102,12 @@ func warn(stderr io.Writer, s *scenario.Scenario) {
 	}
 }
 
-// warnOfKeys prints the ConfigMap keys of a flag that the bundled controller does not know. Another
-// controller may know them.
-func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
+// warnOfKeys prints the ConfigMap keys that a user names at a place, such as --config, and that the bundled
+// controller does not know. Another controller may know them.
+func warnOfKeys(stderr io.Writer, place string, keys map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(options.Names(), key) {
-			fmt.Fprintln(stderr, strings.TrimSpace(fmt.Sprintf("warning: --%s: unknown ConfigMap key %s; %s", flag, key, suggest.DidYouMean(key, options.Names()))))
+			fmt.Fprintln(stderr, strings.TrimSpace(fmt.Sprintf("warning: %s: unknown ConfigMap key %s; %s", place, key, suggest.DidYouMean(key, options.Names()))))
 		}
 	}
 }

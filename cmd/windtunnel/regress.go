@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/tempdir"
+	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/clusterfiles"
@@ -28,6 +29,7 @@ type regressOptions struct {
 	parts      []string
 	cases      []string
 	requests   int
+	named      []*behave.Case // those of cases
 	driver     driverFlags
 	out        string
 	minimise   bool
@@ -96,6 +98,14 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if o.rounds < 1 {
 		return fmt.Errorf("--rounds %d: want at least 1; a verdict needs several", o.rounds)
 	}
+	if o.requests < 0 {
+		return fmt.Errorf("--corpus-requests %d: want 0 (none) or more", o.requests)
+	}
+	if len(o.cases) > 0 {
+		if o.named, err = loadCases(o.cases); err != nil {
+			return fmt.Errorf("--cases: %w", err)
+		}
+	}
 	folder, err := tempdir.Make("regress")
 	if err != nil {
 		return err
@@ -108,6 +118,11 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	for i, s := range subjects {
+		if s.Controller == scenario.Bundled {
+			warnOfKeys(stderr, sideNames[i], s.Config)
+		}
+	}
 	options := regress.Options{Parts: parts, Minimise: o.minimise, Today: time.Now()}
 	var sides side.Pair
 	var notes []string
@@ -118,6 +133,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		notes = append(notes, other+" is another controller: only behaviour is compared.")
 	} else {
 		if sides, options.Clusters, err = o.sides(subjects, folder.Path); err != nil {
+			return err
+		}
+		if notes, err = sides.Unused(options.Clusters); err != nil {
 			return err
 		}
 		options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
@@ -177,11 +195,14 @@ func (o *regressOptions) chosenParts() ([]regress.Part, error) {
 	return parts, nil
 }
 
+// sideNames are the arguments that name the sides.
+var sideNames = [2]string{"BASE", "HEAD"}
+
 // subjects reads BASE and HEAD. Files of git revisions are written below a folder.
 func (o *regressOptions) subjects(ctx context.Context, folder string) (subjects [2]scenario.Subject, err error) {
 	for i, text := range []string{o.base, o.head} {
 		if subjects[i], err = parseSide(ctx, text, filepath.Join(folder, "revisions", fmt.Sprint(i))); err != nil {
-			return subjects, fmt.Errorf("%s %s: %w", []string{"BASE", "HEAD"}[i], text, err)
+			return subjects, fmt.Errorf("%s %s: %w", sideNames[i], text, err)
 		}
 	}
 	return subjects, nil
@@ -214,7 +235,7 @@ func (o *regressOptions) sides(subjects [2]scenario.Subject, folder string) (sid
 	corpus := clusterfiles.Generated
 	if len(o.corpus) > 0 {
 		corpus = func() ([]regress.Cluster, map[string]string, error) {
-			return clusterfiles.Read(o.corpus, knownCaseNames())
+			return readCorpus(o.corpus)
 		}
 	}
 	clusters, flags, err := corpus()
@@ -226,6 +247,24 @@ func (o *regressOptions) sides(subjects [2]scenario.Subject, folder string) (sid
 	}
 	sides, err := side.Open(subjects[0], subjects[1], folder)
 	return sides, clusters, err
+}
+
+// readCorpus reads the clusters of --corpus. One without an ingress is another file by mistake.
+func readCorpus(paths []string) ([]regress.Cluster, map[string]string, error) {
+	clusters, flags, err := clusterfiles.Read(paths, knownCaseNames())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range clusters {
+		source, err := c.Source()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !c.Case && len(source.Ingresses()) == 0 {
+			return nil, nil, fmt.Errorf("--corpus: the cluster %s has no ingress: kubectl get ingress,svc,… -A -o yaml prints those of all namespaces", c.Name)
+		}
+	}
+	return clusters, flags, nil
 }
 
 // finish prints and writes the report.

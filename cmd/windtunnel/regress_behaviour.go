@@ -87,19 +87,18 @@ func compareAnswers(ctx context.Context, cases []*behave.Case, corpus behaviour.
 // errNoCases is the error when no cases are named and the default folder of cases does not exist.
 var errNoCases = fmt.Errorf("there is no folder %s here: name cases with --cases", caseFolder)
 
-// behaviourCases reads the cases. If there is a corpus, the default folder of cases need not exist.
+// behaviourCases returns the cases. If there is a corpus, the default folder of cases need not exist.
 func (o *regressOptions) behaviourCases(corpus bool) ([]*behave.Case, error) {
-	paths := o.cases
-	if len(paths) == 0 {
-		paths = []string{caseFolder}
-		if _, err := os.Stat(caseFolder); err != nil {
-			if corpus {
-				return nil, nil
-			}
-			return nil, errNoCases
-		}
+	if len(o.cases) > 0 {
+		return o.named, nil
 	}
-	return loadCases(paths)
+	if _, err := os.Stat(caseFolder); err != nil {
+		if corpus {
+			return nil, nil
+		}
+		return nil, errNoCases
+	}
+	return loadCases([]string{caseFolder})
 }
 
 // corpusRequests derives requests from the manifests of the named corpus, as case record does.

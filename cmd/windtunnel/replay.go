@@ -65,7 +65,7 @@ Exit codes: those of windtunnel run.`,
 }
 
 func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.Writer) error {
-	warnOfKeys(stderr, "config", o.keys)
+	warnOfKeys(stderr, "--config", o.keys)
 	info, err := os.Stat(of)
 	if err != nil {
 		return err

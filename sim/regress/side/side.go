@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -206,6 +207,44 @@ func (s *Side) build(c regress.Cluster) (compile.Built, error) {
 		return compile.Built{}, err
 	}
 	return compile.Build(cluster, s.rendering), nil
+}
+
+// Unused returns what only one side finds wrong with the ConfigMap of a cluster: settings that have no
+// effect, and so make no difference.
+func (p Pair) Unused(clusters []regress.Cluster) ([]string, error) {
+	found := map[string]bool{}
+	for _, c := range clusters {
+		base, err := p.Base.configFindings(c)
+		if err != nil {
+			return nil, err
+		}
+		head, err := p.Head.configFindings(c)
+		if err != nil {
+			return nil, err
+		}
+		for side, others := range map[string][2][]string{regress.SideBase: {base, head}, regress.SideHead: {head, base}} {
+			for _, finding := range others[0] {
+				if !slices.Contains(others[1], finding) {
+					found[side+": "+finding] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// configFindings returns what is wrong with the ConfigMap of a cluster, with the settings of the side.
+func (s *Side) configFindings(c regress.Cluster) ([]string, error) {
+	cluster, err := s.snapshot(c)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	_, findings := compile.Options(cluster.ConfigMaps[s.rendering.ConfigMap], s.rendering)
+	for _, finding := range findings {
+		all = append(all, finding.String())
+	}
+	return all, nil
 }
 
 // Render implements regress.Side.
