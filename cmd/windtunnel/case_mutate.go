@@ -296,7 +296,7 @@ func estimate(out io.Writer, all int, began time.Time) func(mutate.Result, int) 
 			counts[outcome]++
 		}
 		remaining := time.Duration(float64(time.Since(began)) / float64(settled) * float64(left)).Round(time.Minute)
-		fmt.Fprintf(out, "%d of %d mutants: %d killed, %d survived so far, %d stillborn, %d unreached; about %v left\n",
-			all-left, all, counts[mutate.Killed], counts[mutate.Survived], counts[mutate.Stillborn], counts[mutate.Unreached], remaining)
+		fmt.Fprintf(out, "%d of %s: %d killed, %d survived so far, %d stillborn, %d unreached; about %v left\n",
+			all-left, plural.Of(all, "mutant"), counts[mutate.Killed], counts[mutate.Survived], counts[mutate.Stillborn], counts[mutate.Unreached], remaining)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/behave"
 	casereport "windtunnel.dev/sim/behave/report"
 )
@@ -46,7 +47,7 @@ func (p *caseProgress) done(r behave.Result, print func()) {
 }
 
 func (p *caseProgress) show() {
-	line := fmt.Sprintf("%d of %d cases", p.finished, p.all)
+	line := fmt.Sprintf("%d of %s", p.finished, plural.Of(p.all, "case"))
 	if p.finished > 0 {
 		line += ": " + p.counts.String()
 	}

@@ -120,7 +120,7 @@ func recordSummaryOf(file string, r churn.Recording) recordSummary {
 
 func (s recordSummary) printOmitted(out io.Writer) {
 	for _, what := range slices.Sorted(maps.Keys(s.Left)) {
-		fmt.Fprintf(out, "left out: %d %s\n", s.Left[what], what)
+		fmt.Fprintf(out, "left out: %s: %d\n", what, s.Left[what])
 	}
 }
 

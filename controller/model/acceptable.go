@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/internal/plural"
 )
 
 const (
@@ -85,5 +86,5 @@ func tooManyLines(ingress *networkingv1.Ingress, set *annotations.Set) string {
 	if perPath*pathCount(ingress) <= mostLines {
 		return ""
 	}
-	return fmt.Sprintf("lists of %d items for each of %d paths exceed %d lines of nginx.conf", perPath, pathCount(ingress), mostLines)
+	return fmt.Sprintf("lists of %s for each of %s exceed %d lines of nginx.conf", plural.Of(perPath, "item"), plural.Of(pathCount(ingress), "path"), mostLines)
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // MostFactors is the largest number of factors of a design. The search for the best design of so many
@@ -62,7 +64,7 @@ func New(factors, halvings int) (Design, error) {
 	case factors > MostFactors:
 		return Design{}, fmt.Errorf("there are %d factors, but at most %d can be run in a fraction", factors, MostFactors)
 	case factors < 3:
-		return Design{}, fmt.Errorf("there is no fraction for %d factors: it needs at least 3", factors)
+		return Design{}, fmt.Errorf("there is no fraction for %s: it needs at least 3", plural.Of(factors, "factor"))
 	case halvings < 1:
 		return Design{}, fmt.Errorf("a fraction has at least one halving, not %d", halvings)
 	case halvings > MostHalvings(factors):

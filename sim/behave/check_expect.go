@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/specfile"
 )
 
@@ -225,7 +226,7 @@ func (c *checker) several(step Step, e Expect, path []any) {
 	case len(e.Statuses) > 0 && e.Status != nil:
 		c.addProblem("both status: and statuses:", "keep one of the two", below(path, "statuses")...)
 	case least > max(step.Times, 1):
-		c.addProblem(fmt.Sprintf("statuses: %d answers to %d requests", least, max(step.Times, 1)), "lower the counts, or send more requests", below(path, "statuses")...)
+		c.addProblem(fmt.Sprintf("statuses: %s to %s", plural.Of(least, "answer"), plural.Of(max(step.Times, 1), "request")), "lower the counts, or send more requests", below(path, "statuses")...)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // Schema names the version of the log's format. The Run event has it.
@@ -309,7 +311,7 @@ func (l LeftOut) String() string {
 	text := fmt.Sprintf("%d × %s", l.Count, l.Why)
 	switch {
 	case len(l.Names) > shown:
-		return fmt.Sprintf("%s (%s and %d others)", text, strings.Join(l.Names[:shown], ", "), len(l.Names)-shown)
+		return fmt.Sprintf("%s (%s and %s)", text, strings.Join(l.Names[:shown], ", "), plural.Of(len(l.Names)-shown, "other"))
 	case len(l.Names) > 0:
 		return fmt.Sprintf("%s (%s)", text, strings.Join(l.Names, ", "))
 	}

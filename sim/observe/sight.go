@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/permission"
 )
@@ -106,7 +107,7 @@ func (ob *observation) anythingSeen() error {
 
 func (ob *observation) lookAtChanges() {
 	size := ob.ledger.Size()
-	ob.row("changes", fmt.Sprintf("the API: %d ingresses with %d services and %d pods", size.Ingresses, size.Services, size.Pods), "the clock of a change starts when the API tells it")
+	ob.row("changes", fmt.Sprintf("the API: %s with %s and %s", plural.Of(size.Ingresses, "ingress", "ingresses"), plural.Of(size.Services, "service"), plural.Of(size.Pods, "pod")), "the clock of a change starts when the API tells it")
 }
 
 func (ob *observation) lookAtMetrics() {
@@ -133,7 +134,7 @@ func (ob *observation) lookAtMetrics() {
 	if why == "" {
 		why = "the metrics of the controller lack them: is it started with --enable-metrics?"
 	}
-	from := fmt.Sprintf("the metrics of %d controllers, every %v", len(all), ob.Every)
+	from := fmt.Sprintf("the metrics of %s, every %v", plural.Of(len(all), "controller"), ob.Every)
 	switch {
 	case counts == len(all):
 		ob.row("reloads", from, "")
@@ -187,7 +188,7 @@ func (ob *observation) lookAtHosts() {
 	case ob.ProbeRate == 0:
 		ob.blind("convergence", "no probes are sent (--probe-rate=0)", measurements...)
 	default:
-		ob.row("convergence", fmt.Sprintf("the answers of %d of %d hosts, %v requests/s while a change is open", ob.identified(), len(ob.Hosts), ob.ProbeRate),
+		ob.row("convergence", fmt.Sprintf("the answers of %d of %s, %v requests/s while a change is open", ob.identified(), plural.Of(len(ob.Hosts), "host"), ob.ProbeRate),
 			"a worker that no request reaches may serve the old state for longer")
 	}
 }

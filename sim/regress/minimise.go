@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/manifest"
 )
 
@@ -26,7 +27,7 @@ const mostMinimised = 50
 func (r *runner) minimiseAll(ctx context.Context, report *Report) error {
 	kinds := min(len(report.Kinds), mostMinimised)
 	if more := len(report.Kinds) - kinds; more > 0 {
-		report.Notes = append(report.Notes, fmt.Sprintf("The smallest clusters are of the %d most frequent kinds of differences; %d others have none.", kinds, more))
+		report.Notes = append(report.Notes, fmt.Sprintf("The smallest clusters are of the %d most frequent kinds of differences; %s none.", kinds, plural.Of(more, "other has", "others have")))
 	}
 	all := kinds + len(report.Failures)
 	for i := range kinds {

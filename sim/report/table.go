@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
@@ -172,9 +173,9 @@ func unjudged(result measure.Result, checks []judge.Check) string {
 	if void == 0 {
 		return fmt.Sprintf("the run of %s says nothing", strings.Join(voidSubjects(result), ", "))
 	}
-	line := fmt.Sprintf("%d expectations not judged, because the run of %s is void", void, strings.Join(voidSubjects(result), ", "))
+	line := fmt.Sprintf("%s not judged, because the run of %s is void", plural.Of(void, "expectation"), strings.Join(voidSubjects(result), ", "))
 	if judged > 0 {
-		line += fmt.Sprintf("; %d of the other %d are met", count[judge.Met], judged)
+		line += fmt.Sprintf("; %d of the other %d %s met", count[judge.Met], judged, plural.Noun(count[judge.Met], "is", "are"))
 	}
 	return line
 }

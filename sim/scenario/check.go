@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/adapters"
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/specfile"
 )
 
@@ -162,7 +163,7 @@ func (c *checker) population() {
 	if p.Paths < 0 || p.Paths > MostPaths {
 		c.addProblem(fmt.Sprintf("%d paths", p.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), "spec", "population", "paths")
 	} else if total := p.Paths * max(p.Ingresses, 1); total > MostAllPaths {
-		c.addProblem(fmt.Sprintf("%d ingresses with %d paths each", p.Ingresses, p.Paths), fmt.Sprintf("make them %d paths at most", MostAllPaths), "spec", "population", "paths")
+		c.addProblem(fmt.Sprintf("%s with %s each", plural.Of(p.Ingresses, "ingress", "ingresses"), plural.Of(p.Paths, "path")), fmt.Sprintf("make them %d paths at most", MostAllPaths), "spec", "population", "paths")
 	}
 	if many := TooMany(p.Services, p.Pods, p.Ingresses); many != "" {
 		c.addProblem("a population too large: "+many, "ask for fewer", "spec", "population")

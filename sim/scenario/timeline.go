@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/specfile"
 )
 
@@ -131,7 +132,7 @@ func (c *checker) pods(step Step, path []any) {
 	case step.Pods < 0:
 		c.addProblem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
 	case float64(step.Rate)*step.For.Seconds()*float64(step.Pods) > MostPods:
-		c.addProblem(fmt.Sprintf("%d pods with each change: %v for %v", step.Pods, step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
+		c.addProblem(fmt.Sprintf("%s with each change: %v for %v", plural.Of(step.Pods, "pod"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
 	}
 }
 
@@ -144,7 +145,7 @@ func (c *checker) paths(step Step, path []any) {
 	case step.Paths < 0 || step.Paths > MostPaths:
 		c.addProblem(fmt.Sprintf("%d paths", step.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), path...)
 	case float64(step.Rate)*step.For.Seconds()*float64(step.Paths) > MostAllPaths:
-		c.addProblem(fmt.Sprintf("%d paths of each new host: %v for %v", step.Paths, step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
+		c.addProblem(fmt.Sprintf("%s of each new host: %v for %v", plural.Of(step.Paths, "path"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
 	}
 }
 

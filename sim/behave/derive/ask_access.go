@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
@@ -202,7 +203,7 @@ func askRate(a *asker) {
 	}
 	burst := rate * multiplier
 	if rate < 1 || burst > mostLimited {
-		a.notes.add("annotation/limit-rps", fmt.Sprintf("not asked: a client may send %d requests at once", burst), a.i.object())
+		a.notes.add("annotation/limit-rps", fmt.Sprintf("not asked: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
 		return
 	}
 	q := a.get(a.target())

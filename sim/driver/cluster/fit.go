@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // demand is what a number of equal pods request.
@@ -109,8 +111,8 @@ func (all demands) exceedsNodes(nodes []corev1.Node, running []corev1.Pod) (prob
 			}
 		}
 		if sum, how := all.total(of); sum.Cmp(free) > 0 {
-			problems = append(problems, fmt.Sprintf("the %d nodes have %s of %s free, of %s, and the subject needs %s: %s",
-				len(nodes), free.String(), of, has.String(), sum.String(), how))
+			problems = append(problems, fmt.Sprintf("%s %s of %s free, of %s, and the subject needs %s: %s",
+				plural.Of(len(nodes), "node has", "nodes have"), free.String(), of, has.String(), sum.String(), how))
 		}
 		for _, d := range all {
 			if one := d.amount(of); one.Cmp(most) > 0 {

@@ -87,7 +87,7 @@ func TestNodes(t *testing.T) {
 		"too full": {
 			nodes:   []corev1.Node{node("a", "1", "1Gi", "20")},
 			running: []corev1.Pod{running("a", "601m", "416Mi", corev1.PodRunning)},
-			want:    []string{"the 1 nodes have 399m of cpu free, of 1, and the subject needs 400m: controller and observer 150m + 10 × simulated pod 5m + 2 × traffic pod 100m"},
+			want:    []string{"1 node has 399m of cpu free, of 1, and the subject needs 400m: controller and observer 150m + 10 × simulated pod 5m + 2 × traffic pod 100m"},
 		},
 		"too small": {
 			nodes: []corev1.Node{node("a", "140m", "1Gi", "20"), node("b", "149m", "1Gi", "20"), node("c", "149m", "1Gi", "20")},

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/predict/simulate"
 	"windtunnel.dev/sim/specfile"
@@ -263,7 +264,7 @@ func (p *Parameters) check(at specfile.Position, found *specfile.Problems) {
 	}
 	for i, row := range p.Draws.Rows {
 		if len(row) != len(p.Draws.Columns) {
-			found.Add(at.Line("spec", "draws", "rows", i), fmt.Sprintf("%d values for %d columns", len(row), len(p.Draws.Columns)), again)
+			found.Add(at.Line("spec", "draws", "rows", i), fmt.Sprintf("%s for %s", plural.Of(len(row), "value"), plural.Of(len(p.Draws.Columns), "column")), again)
 		}
 	}
 }

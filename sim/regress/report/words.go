@@ -17,7 +17,7 @@ func headline(r *regress.Report) string {
 	switch r.Outcome {
 	case regress.Same:
 		if n := expectedKinds(r); n > 0 {
-			return "The sides differ only as expected: " + plural.Of(n, "kind") + " of differences."
+			return "The sides differ only as expected: " + plural.Of(n, "kind of difference", "kinds of differences") + "."
 		}
 		if n := len(r.Parts); n == 1 && r.Parts[0] == regress.SpeedPart {
 			return "Both sides cost the same."
@@ -40,13 +40,13 @@ func headline(r *regress.Report) string {
 	}
 	var found []string
 	if len(r.Kinds) > 0 {
-		found = append(found, plural.Of(len(r.Kinds), "kind")+" of differences")
+		found = append(found, plural.Of(len(r.Kinds), "kind of difference", "kinds of differences"))
 	}
 	if failures > 0 {
 		found = append(found, plural.Of(failures, "reason")+" why only one side fails")
 	}
 	if r.Behaviour != nil && len(r.Behaviour.Answers) > 0 {
-		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind")+" of answers that differ")
+		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind of answer that differs", "kinds of answers that differ"))
 	}
 	if r.Cost != nil && len(r.Cost.Unexpected()) > 0 {
 		found = append(found, costHeadline(r.Cost.Unexpected()))
