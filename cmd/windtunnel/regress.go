@@ -55,7 +55,8 @@ bundled controller.
 
 Both sides render each cluster of the corpus: a file of manifests, as kubectl get -o yaml
 writes it, or a behaviour case. The configurations are compared as nginx reads them: without
-comments and whitespace, and ignoring their order where nginx does. nginx -t tests them. Each kind of difference is shown with the line of the template, the objects that are
+comments and whitespace, and ignoring their order where nginx does. nginx -t tests them.
+Each kind of difference is shown with the line of the template, the objects that are
 affected, and the smallest cluster that shows it.
 
 Then a controller of each side answers behaviour cases, with a real nginx. If only templates
