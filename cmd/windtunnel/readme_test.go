@@ -21,7 +21,7 @@ func TestReadmeListsOutputFlags(t *testing.T) {
 		t.Fatal("the README has no paragraph that begins with: Commands print text, or JSON with `--format json`")
 	}
 	var without, otherwise []string
-	for _, command := range runnable(rootCommand()) {
+	for _, command := range leaves(rootCommand()) {
 		name := strings.TrimPrefix(command.CommandPath(), "windtunnel ")
 		switch short := command.Flags().ShorthandLookup("o"); {
 		case command.Flags().Lookup("format") == nil:
@@ -40,16 +40,16 @@ func TestReadmeListsOutputFlags(t *testing.T) {
 	}
 }
 
-// runnable returns the commands that are shown in help and do something.
-func runnable(command *cobra.Command) (all []*cobra.Command) {
-	if command.Hidden {
+// leaves returns the commands that are shown in help and have no subcommands.
+func leaves(command *cobra.Command) (all []*cobra.Command) {
+	if command.Hidden || command.Name() == "completion" {
 		return nil
 	}
-	if command.Runnable() && command.HasParent() {
-		all = append(all, command)
+	if !command.HasSubCommands() {
+		return []*cobra.Command{command}
 	}
 	for _, sub := range command.Commands() {
-		all = append(all, runnable(sub)...)
+		all = append(all, leaves(sub)...)
 	}
 	return all
 }

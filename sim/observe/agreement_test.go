@@ -83,7 +83,7 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 		t.Fatal(err)
 	}
 	d := spy{local.Driver{Bundled: controller}, make(chan driver.Instance, 1)}
-	begun, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	begun, ended, over := make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	see := func(e event.Event) {
 		if e.Phase == nil {
 			return
@@ -93,6 +93,10 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 			begun <- struct{}{}
 		case event.RoundEnd:
 			ended <- struct{}{}
+			select {
+			case <-over: // the controller must not end before the observation
+			case <-t.Context().Done():
+			}
 		}
 	}
 	run := make(chan trial.Result, 1)
@@ -128,6 +132,7 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 		t.Fatal(err)
 	}
 	<-looked
+	close(over)
 	checkInside(t, printed.Bytes(), got.Result.Subjects[0].Reloads)
 	ran := <-run
 	if len(ran.Measured.Result.Subjects) == 0 {
