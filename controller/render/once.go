@@ -15,7 +15,7 @@ var sameForMany = map[string]bool{
 }
 
 // once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany, and
-// by {{ located "file" dot }} for those in partOf.
+// by {{ located "file" dot }} for parts of servers.
 func once(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -23,10 +23,11 @@ func once(list *parse.ListNode) {
 	for i, node := range list.Nodes {
 		switch node := node.(type) {
 		case *parse.TemplateNode:
+			_, isPart := partOf(node.Name)
 			switch {
 			case sameForMany[node.Name]:
 				list.Nodes[i] = callOf(node, "text")
-			case partOf[node.Name] > 0:
+			case isPart:
 				list.Nodes[i] = callOf(node, "located")
 			}
 		case *parse.IfNode:

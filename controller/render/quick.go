@@ -49,13 +49,9 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 	}
 	names := server.names()
 	return text.fill(out, func(name int) error {
-		switch name {
-		case itsLocations:
-			return t.writeLocated(out, locationFile, server.Locations)
-		case itsAuths:
-			return t.writeLocated(out, authFile, server.Auths)
-		case itsSignins:
-			return t.writeLocated(out, signinFile, server.Signins)
+		if name >= firstPart {
+			part := parts[name-firstPart]
+			return t.writeLocated(out, part.file, *part.of(server))
 		}
 		out.WriteString(*names[name])
 		return nil
@@ -102,7 +98,8 @@ func (t quickTemplate) outline(file string, l *located, dot any) (found *outline
 // located returns the text of a file for a location.
 func (t quickTemplate) located(file string, l *located) (string, error) {
 	if l == anyLocations[0] {
-		return placeholder(partOf[file]), nil
+		name, _ := partOf(file)
+		return placeholder(name), nil
 	}
 	var text bytes.Buffer
 	err := t.writeOne(&text, file, l)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"sync"
 
 	"windtunnel.dev/controller/model"
@@ -44,15 +45,26 @@ type unnamedServer struct {
 
 var unnamedServers = sync.Pool{New: func() any { return new(unnamedServer) }}
 
-// The names for which parts of a server are written; see partOf.
-const (
-	itsLocations = iota + 2
-	itsAuths
-	itsSignins
-)
+// part is what a template writes for some locations of a server.
+type part struct {
+	file string
+	of   func(*served) *[]*located
+}
 
-// partOf is the name for which a template is written for some locations of a server.
-var partOf = map[string]int{locationFile: itsLocations, authFile: itsAuths, signinFile: itsSignins}
+// parts are those of a server. The name firstPart stands for the first one, and so on.
+var parts = []part{
+	{locationFile, func(s *served) *[]*located { return &s.Locations }},
+	{authFile, func(s *served) *[]*located { return &s.Auths }},
+	{signinFile, func(s *served) *[]*located { return &s.Signins }},
+}
+
+const firstPart = 2
+
+// partOf returns the name that stands for what a file writes, and whether it is a part of servers.
+func partOf(file string) (name int, ok bool) {
+	i := slices.IndexFunc(parts, func(p part) bool { return p.file == file })
+	return firstPart + i, i >= 0
+}
 
 // anyLocations stand for some locations of a server.
 var anyLocations = []*located{new(located)}
@@ -66,8 +78,8 @@ func (u *unnamedServer) set(s *served) bool {
 	u.served, u.server = *s, *s.Second
 	u.server.SSLCert = nil // Lua has it
 	u.server.Locations = nil
-	for _, some := range []*[]*located{&u.Locations, &u.Auths, &u.Signins} {
-		if len(*some) > 0 {
+	for _, part := range parts {
+		if some := part.of(&u.served); len(*some) > 0 {
 			*some = anyLocations
 		}
 	}
@@ -76,7 +88,7 @@ func (u *unnamedServer) set(s *served) bool {
 	return true
 }
 
-// names returns the fields that are names.
+// names returns the fields that are names, of which there are firstPart.
 func (s *served) names() []*string { return []*string{&s.Name, &s.Second.Hostname} }
 
 // hide replaces names by placeholders. Absent ones stay absent.
