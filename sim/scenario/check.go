@@ -76,8 +76,7 @@ func badName(kind, name string) string {
 	return ""
 }
 
-// CheckSubjectName returns an error if the name of a subject that comes from elsewhere would be a
-// problem in a file.
+// CheckSubjectName returns an error if a scenario cannot have a subject with this name.
 func CheckSubjectName(name string) error {
 	if what := badName("subject", name); what != "" {
 		return errors.New(what + "; " + nameShape)

@@ -5,13 +5,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // notInNames matches what cannot be part of a name.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// longestName is the largest number of characters of a name.
-const longestName = 63
 
 // NameFrom derives a name that a scenario or a subject can have from the path of a file. It leaves out
 // the first of the endings that the path has; it returns otherwise if nothing is left.
@@ -24,6 +23,6 @@ func NameFrom(path, otherwise string, endings ...string) string {
 		}
 	}
 	name := strings.Trim(notInNames.ReplaceAllString(base, "-"), "-")
-	name = strings.Trim(name[:min(len(name), longestName)], "-")
+	name = strings.Trim(name[:min(len(name), validation.DNS1123LabelMaxLength)], "-")
 	return cmp.Or(name, otherwise)
 }
