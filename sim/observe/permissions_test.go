@@ -100,7 +100,7 @@ func TestNothingSeen(t *testing.T) {
 	o := options(t, api)
 	o.MetricsURLs = []string{"http://127.0.0.1:1/metrics", controller(t).URL}
 	if _, _, err := observe.Observe(t.Context(), o); err != nil {
-		t.Errorf("one of two controllers tells its metrics: %v", err)
+		t.Errorf("one of two controllers shows its metrics: %v", err)
 	}
 }
 

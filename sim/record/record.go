@@ -60,7 +60,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	if o.Missing != nil {
 		for _, namespace := range o.Namespaces {
-			// Whoever may not read namespaces is not told.
+			// Without permission to read namespaces, nothing is reported.
 			if _, err := client.CoreV1().Namespaces().Get(following, namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 				o.Missing(namespace)
 			}

@@ -204,7 +204,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// No names mean all namespaces. A name of none is told.
+// No names mean all namespaces. A name that no namespace has is reported.
 func TestNamesOfNamespaces(t *testing.T) {
 	l := newLive(t)
 	for _, test := range []struct{ names, missing []string }{{names: []string{}}, {names: []string{"demo", "none"}, missing: []string{"none"}}} {

@@ -35,7 +35,7 @@ type Dir string
 // File returns the path of one of its files.
 func (d Dir) File(name string) string { return filepath.Join(string(d), name) }
 
-// Default makes a folder for what the user gave no folder, and returns its path: runs/NAME-TIME, or
+// Default makes a folder for results without --out, and returns its path: runs/NAME-TIME, or
 // runs/NAME-TIME-2 and so on if others began in the same second.
 func Default(name string, now time.Time) (string, error) {
 	first := filepath.Join("runs", name+"-"+now.Format("20060102-150405"))

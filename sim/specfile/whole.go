@@ -22,7 +22,7 @@ func Decode(node *yaml.Node, into any) error {
 func withFractions(err error, node *yaml.Node, into any) error {
 	var several *yaml.TypeError
 	if err != nil && !errors.As(err, &several) {
-		return err // it is no YAML
+		return err // not a problem with types
 	}
 	cut := fractions(node, reflect.TypeOf(into).Elem())
 	if len(cut) == 0 {
