@@ -129,13 +129,13 @@ func prepare(o Options) (*run, error) {
 		r.made.add("Deployment", poolName)
 		r.made.add("Secret", poolName)
 	}
-	o.Config = rest.CopyConfig(o.Config)
-	o.Config.QPS = -1 // no client-side limit; the plan sets the rate
+	r.Config = cluster.FinishWrites(o.Config, cluster.WriteGrace)
+	r.Config.QPS = -1 // no client-side limit; the plan sets the rate
 	var err error
-	if r.client, err = kubernetes.NewForConfig(o.Config); err != nil {
+	if r.client, err = kubernetes.NewForConfig(r.Config); err != nil {
 		return nil, err
 	}
-	r.generic, err = dynamic.NewForConfig(o.Config)
+	r.generic, err = dynamic.NewForConfig(r.Config)
 	return r, err
 }
 
@@ -300,7 +300,10 @@ func (r *run) clean(ctx context.Context) error {
 	if r.ground.own {
 		return r.ground.remove(ctx, r.client)
 	}
-	if err := r.made.remove(ctx, r.generic, r.ground.name, r.name); err != nil {
+	err := cluster.Retry(ctx, func(ctx context.Context) (bool, error) {
+		return true, r.made.remove(ctx, r.generic, r.ground.name, r.name)
+	})
+	if err != nil {
 		return fmt.Errorf("remove the run's objects in %s; the remaining ones have the label %s=%s: %w", r.ground.name, RunLabel, r.name, err)
 	}
 	return nil

@@ -341,6 +341,32 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// An object whose creation an interrupt finds on its way to the API server is removed as well.
+func TestInterruptedWrite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.makeNamespace(t, nil)
+	r.Touch = "gale"
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	const late = 200 * time.Millisecond // the API server makes the write so long after the interrupt
+	written := make(chan struct{})
+	r.inject(t, "ingresses", fault.Fault{Name: "interrupt", Serve: func(_ *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
+		interrupt()
+		<-time.After(late)
+		defer close(written)
+		serve(w)
+		return nil
+	}}, "create", 0, 1)
+	if _, err := Churn(ctx, r.Options); err != nil {
+		t.Error(err)
+	}
+	<-written
+	if objects := r.objects(t); len(objects) > 0 {
+		t.Errorf("%v remain", objects)
+	}
+}
+
 // A namespace that somebody else deletes and recreates is not removed.
 func TestRecreatedNamespaceIsNotRemoved(t *testing.T) {
 	t.Parallel()
@@ -360,10 +386,10 @@ func TestRecreatedNamespaceIsNotRemoved(t *testing.T) {
 	}
 }
 
-// inject makes API calls with a verb on namespaces fail.
-func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) {
+// inject makes API calls with a verb on a resource fail.
+func (r *rig) inject(t *testing.T, resource string, f fault.Fault, verb string, skip, count int) {
 	t.Helper()
-	if _, err := r.api.Inject(f, fault.Scope{Resources: []string{"namespaces"}, Verbs: []string{verb}, Skip: skip, Count: count}); err != nil {
+	if _, err := r.api.Inject(f, fault.Scope{Resources: []string{resource}, Verbs: []string{verb}, Skip: skip, Count: count}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -375,7 +401,7 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 		r := newRig(t, nil)
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		r.inject(t, fault.Fault{Name: "interrupt", Serve: func(c *fault.Call, _ http.ResponseWriter, serve func(http.ResponseWriter)) error {
+		r.inject(t, "namespaces", fault.Fault{Name: "interrupt", Serve: func(c *fault.Call, _ http.ResponseWriter, serve func(http.ResponseWriter)) error {
 			serve(httptest.NewRecorder())
 			interrupt()
 			c.Wait(-1) // until the client has gone away
@@ -394,8 +420,8 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 func TestLostResponseLeavesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
-	r.inject(t, fault.ServerError(500, 0), "get", 1, 1)
+	r.inject(t, "namespaces", fault.LostAcknowledgement(), "create", 0, 1)
+	r.inject(t, "namespaces", fault.ServerError(500, 0), "get", 1, 1)
 	if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), "create namespace gale") {
 		t.Errorf("got %v", err)
 	}
@@ -408,12 +434,29 @@ func TestLostResponseLeavesNothing(t *testing.T) {
 func TestErrorNamesWhatMayRemain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
-	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
-	r.inject(t, fault.Forbidden(), "get", 1, 0)
+	r.inject(t, "namespaces", fault.LostAcknowledgement(), "create", 0, 1)
+	r.inject(t, "namespaces", fault.Forbidden(), "get", 1, 0)
 	_, err := Churn(t.Context(), r.Options)
 	for _, want := range []string{"namespace gale may have been created", "kubectl get namespace -l windtunnel.dev/run=", "kubectl delete namespace gale"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// A single API failure does not leave an object behind in a namespace that is not the run's own.
+func TestObjectsAreRemovedDespiteAFailure(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"delete", "list"} {
+		r := newRig(t, nil)
+		r.makeNamespace(t, nil)
+		r.Touch = "gale"
+		r.Began = func(string) { r.inject(t, "services", fault.ServerError(500, 0), verb, 0, 1) }
+		if _, err := Churn(t.Context(), r.Options); err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+		if objects := r.objects(t); len(objects) > 0 {
+			t.Errorf("%s: %v remain", verb, objects)
 		}
 	}
 }
@@ -424,7 +467,7 @@ func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 	for _, f := range []fault.Fault{fault.ServerError(500, 0), fault.ServerError(503, 0), fault.BadGateway()} {
 		for _, verb := range []string{"delete", "get"} {
 			r := newRig(t, nil)
-			r.Began = func(string) { r.inject(t, f, verb, 0, 1) }
+			r.Began = func(string) { r.inject(t, "namespaces", f, verb, 0, 1) }
 			if _, err := Churn(t.Context(), r.Options); err != nil {
 				t.Errorf("%s at %s: %v", f.Name, verb, err)
 			}

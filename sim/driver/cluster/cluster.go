@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
@@ -73,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	o.API.QPS = -1 // no limit of the client's own
 	d := &Driver{Options: o}
 	var err error
-	if d.client, err = kubernetes.NewForConfig(o.API); err != nil {
+	if d.client, err = kubernetes.NewForConfig(cluster.FinishWrites(o.API, cluster.WriteGrace)); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{d.requirePermissions, d.reportLeftovers} {

@@ -34,7 +34,7 @@ const tokenName = "token"
 
 // write writes objects with the labels of the run.
 func (i *instance) write(ctx context.Context, objects ...runtime.Object) error {
-	client, err := cluster.New(i.driver.API)
+	client, err := cluster.New(cluster.FinishWrites(i.driver.API, cluster.WriteGrace))
 	if err != nil {
 		return err
 	}

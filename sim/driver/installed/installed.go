@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/subject"
 )
@@ -81,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	}
 	d := &Driver{Options: o}
 	var err error
-	if d.client, err = kubernetes.NewForConfig(unlimited(o.API)); err != nil {
+	if d.client, err = kubernetes.NewForConfig(writing(o.API)); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{d.resolve, d.requirePermissions, d.findClasses, d.findReplicas, d.checkAnswers, d.reportLeftovers} {
@@ -92,9 +93,10 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	return d, nil
 }
 
-// unlimited returns the configuration without the client's own limit of requests.
-func unlimited(api *rest.Config) *rest.Config {
-	api = rest.CopyConfig(api)
+// writing returns the configuration without the client's own limit of requests. An interrupt waits
+// for writes that are on their way, so that the run removes what they make.
+func writing(api *rest.Config) *rest.Config {
+	api = cluster.FinishWrites(api, cluster.WriteGrace)
 	api.QPS = -1
 	return api
 }

@@ -37,7 +37,7 @@ var _ driver.Objects = (*objects)(nil)
 
 // newObjects reads what a run must know of the objects of others.
 func (d *Driver) newObjects(ctx context.Context, run, home string) (*objects, error) {
-	writer, err := cluster.New(d.API)
+	writer, err := cluster.New(writing(d.API))
 	if err != nil {
 		return nil, err
 	}
