@@ -2,13 +2,16 @@ package compile_test
 
 import (
 	"fmt"
+	"iter"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/compile"
@@ -85,15 +88,19 @@ func (p *pipeline) sync(b *testing.B, cluster *snapshot.Ledger, opts parsed) []p
 func BenchmarkEndpointChange(b *testing.B) {
 	for _, n := range sizes {
 		for _, delta := range []bool{false, true} {
-			b.Run(fmt.Sprintf("ingresses=%d/delta=%t", n, delta), func(b *testing.B) { benchmarkEndpointChange(b, n, delta) })
+			b.Run(fmt.Sprintf("ingresses=%d/delta=%t", n, delta), func(b *testing.B) { benchmarkEndpointChange(b, large(n), n, delta) })
 		}
+	}
+	for name, whole := range alike() {
+		b.Run(name, func(b *testing.B) { benchmarkEndpointChange(b, whole(), 1, true) })
 	}
 }
 
-func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
+// benchmarkEndpointChange changes the endpoints of the first n services in turn.
+func benchmarkEndpointChange(b *testing.B, whole population, n int, delta bool) {
+	b.Helper()
 	opts := parse(flags{}, nil)
 	opts.BackendsDelta = delta
-	whole := large(n)
 	cluster := whole.ledger()
 	var p pipeline
 	p.sync(b, cluster, opts)
@@ -137,7 +144,7 @@ func BenchmarkPost(b *testing.B) {
 }
 
 // BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards. Ingresses
-// have no annotations, one of forty sets of them, or external authentication.
+// have no annotations, one of forty sets of them, or something in common.
 func BenchmarkFirstSync(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkFirstSync(b, large(n)) })
@@ -149,19 +156,40 @@ func BenchmarkFirstSync(b *testing.B) {
 		}
 		benchmarkFirstSync(b, whole)
 	})
-	b.Run("external-auth", func(b *testing.B) { benchmarkFirstSync(b, largeWithAuth()) })
+	for name, whole := range alike() {
+		b.Run(name, func(b *testing.B) { benchmarkFirstSync(b, whole()) })
+	}
 }
 
-// largeWithAuth returns 5,000 ingresses with the same external authentication.
-func largeWithAuth() population {
-	whole := large(5000)
-	for _, ingress := range whole.ingresses {
-		ingress.Annotations = map[string]string{
-			annotations.DefaultPrefix + "/auth-url":    "https://auth.example/oauth2/auth",
-			annotations.DefaultPrefix + "/auth-signin": "https://auth.example/oauth2/start?rd=$escaped_request_uri",
+// alike yields populations of 5,000 ingresses that have something in common.
+func alike() iter.Seq2[string, func() population] {
+	each := func(change func(*networkingv1.Ingress)) func() population {
+		return func() population {
+			whole := large(5000)
+			for _, ingress := range whole.ingresses {
+				change(ingress)
+			}
+			return whole
 		}
 	}
-	return whole
+	annotated := func(pairs ...string) func() population {
+		return each(func(ingress *networkingv1.Ingress) {
+			ingress.Annotations = make(map[string]string)
+			for pair := range slices.Chunk(pairs, 2) {
+				ingress.Annotations[annotations.DefaultPrefix+"/"+pair[0]] = pair[1]
+			}
+		})
+	}
+	return func(yield func(string, func() population) bool) {
+		_ = yield("external-auth", annotated(
+			"auth-url", "https://auth.example/oauth2/auth",
+			"auth-signin", "https://auth.example/oauth2/start?rd=$escaped_request_uri",
+		)) &&
+			yield("default-backend", annotated("default-backend", "svc-0000", "custom-http-errors", "404,503")) &&
+			yield("one-service", each(func(ingress *networkingv1.Ingress) {
+				ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name = "svc-0000"
+			}))
+	}
 }
 
 // annotationsOf returns one of forty sets of annotations that many ingresses have.
@@ -231,7 +259,9 @@ func BenchmarkIngressChange(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkIngressChange(b, large(n)) })
 	}
-	b.Run("external-auth", func(b *testing.B) { benchmarkIngressChange(b, largeWithAuth()) })
+	for name, whole := range alike() {
+		b.Run(name, func(b *testing.B) { benchmarkIngressChange(b, whole()) })
+	}
 }
 
 func benchmarkIngressChange(b *testing.B, whole population) {

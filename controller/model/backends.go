@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -64,14 +65,25 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	name := backendName(ingress.Namespace, wanted.Service)
 	backend := b.backends[name]
 	if backend == nil {
-		backend = b.backend(name, ingress, key, wanted.Service)
+		backend = b.backend(name, ingress, wanted.Service)
 		b.backends[name] = backend
 	} else if b.isNameTaken(ingress, wanted.Service) {
 		b.find(ingress, key, "its backend would have the same name as that of service %s; its requests get 503", backend.of)
 		return
 	}
+	b.findProblems(backend, ingress, key)
 	if canary := b.annotations(ingress).Canary; canary.Enabled && !backend.TrafficShapingPolicy.Enabled {
 		backend.TrafficShapingPolicy = canary
+	}
+}
+
+// findProblems reports what is wrong with a backend to each ingress that leads to it.
+func (b *builder) findProblems(backend *Backend, ingress *networkingv1.Ingress, key string) {
+	if backend.withoutClusterIP && b.annotations(ingress).Backend.ServiceUpstream {
+		b.find(ingress, key, "service %s has no cluster IP, which service-upstream requires; its endpoints are used", backend.of)
+	}
+	if backend.problem != "" {
+		b.find(ingress, key, "service %s %s", backend.of, backend.problem)
 	}
 }
 
@@ -84,7 +96,7 @@ func (b *builder) isNameTaken(ingress *networkingv1.Ingress, wanted *networkingv
 }
 
 // backend returns a new backend with the settings of the ingress that defines it.
-func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string, wanted *networkingv1.IngressServiceBackend) *Backend {
+func (b *builder) backend(name string, ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) *Backend {
 	set := b.annotations(ingress)
 	backend := &Backend{
 		Name:           name,
@@ -97,7 +109,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	backend.of = serviceName
 	service := b.service(serviceName)
 	if service == nil {
-		b.find(ingress, key, "service %s does not exist; requests get 503", serviceName)
+		backend.problem = "does not exist; requests get 503"
 		return backend
 	}
 	backend.Service = service
@@ -106,7 +118,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	switch {
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
 		backend.source.fixed, problem = b.externalEndpoints(service, backend.Port)
-	case set.Backend.ServiceUpstream && b.useClusterIP(backend, ingress, key):
+	case set.Backend.ServiceUpstream && useClusterIP(backend):
 	case !ok:
 		problem = "has no TCP port " + backend.Port.String()
 	default:
@@ -117,7 +129,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 		if len(backend.source.fixed) > 0 {
 			status = 502 // nginx fails to connect
 		}
-		b.find(ingress, key, "service %s %s; requests get %d", serviceName, problem, status)
+		backend.problem = fmt.Sprintf("%s; requests get %d", problem, status)
 	}
 	backend.Endpoints = b.allowedEndpoints(backend.source)
 	return backend
@@ -126,11 +138,11 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 // useClusterIP makes the service's cluster IP the only endpoint, which leaves load balancing to
 // Kubernetes. It reports whether that is possible. As in ingress-nginx, a port number is used even if
 // the service does not declare it.
-func (b *builder) useClusterIP(backend *Backend, ingress *networkingv1.Ingress, key string) bool {
+func useClusterIP(backend *Backend) bool {
 	service := backend.Service
 	ip := service.Spec.ClusterIP
-	if ip == "" || ip == corev1.ClusterIPNone {
-		b.find(ingress, key, "service %s/%s has no cluster IP, which service-upstream requires; its endpoints are used", service.Namespace, service.Name)
+	backend.withoutClusterIP = ip == "" || ip == corev1.ClusterIPNone
+	if backend.withoutClusterIP {
 		return false
 	}
 	port, ok := findPort(service, backend.Port)

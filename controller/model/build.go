@@ -43,7 +43,6 @@ func (b *builder) finish(defined map[string]bool) *part {
 	b.further = b.furtherVariables(defined)
 	b.keepReadable()
 	p := &part{
-		ingresses:        b.given,
 		common:           b.isCommon(),
 		backends:         b.sortedBackends(),
 		servers:          b.sortedServers(),
@@ -115,12 +114,13 @@ type shared struct {
 	known         map[string]bool // variables that do not depend on the cluster
 	contents      *contents
 	sets          map[*networkingv1.Ingress]*parsed // a cache; only read while builders run
+	found         *foundEndpoints                   // of the cluster of this build
 	// defaultCertificate is the last one. If it stays the same, the object does as well.
 	defaultCertificate *SSLCert
 }
 
 func newShared(opts options.Options) *shared {
-	s := &shared{options: opts, known: knownVariables(opts), contents: newContents(), sets: make(map[*networkingv1.Ingress]*parsed)}
+	s := &shared{options: opts, known: knownVariables(opts), contents: newContents(), sets: make(map[*networkingv1.Ingress]*parsed), found: newFoundEndpoints()}
 	s.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), opts) // cannot fail
 	return s
 }

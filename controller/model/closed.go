@@ -72,9 +72,10 @@ func (b *builder) closeRoute(location *Location, route snapshot.Route) {
 	}
 }
 
-// closeIfNameTaken makes a location answer 503 if its backend belongs to another service.
+// closeIfNameTaken makes a location answer 503 if its backend belongs to another service. That of a
+// closed ingress does so anyway.
 func (b *builder) closeIfNameTaken(location *Location, wanted *networkingv1.IngressServiceBackend) {
-	if b.isNameTaken(location.Ingress.Ingress, wanted) {
+	if ingress := location.Ingress.Ingress; !b.closed(ingress) && b.isNameTaken(ingress, wanted) {
 		location.Denied = new("its backend would have the same name as another service's")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -35,7 +36,7 @@ func (b *builder) endpoints(from source) []Endpoint {
 // itself. Kubernetes rejects loopback addresses in EndpointSlices, but other API servers may allow
 // them.
 func (b *builder) allowedEndpoints(from source) []Endpoint {
-	found := from.endpoints(b.Snapshot, b.options.Zone)
+	found := b.found.of(from, func() []Endpoint { return from.endpoints(b.Snapshot, b.options.Zone) })
 	if from.service == nil {
 		return found // nginx's own server, or a name that Lua resolves
 	}
@@ -46,6 +47,42 @@ func (b *builder) allowedEndpoints(from source) []Endpoint {
 		b.findService(name, "an endpoint is one of the controller's own ports; it is left out")
 	}
 	return kept
+}
+
+// foundEndpoints caches the endpoints of sources in one cluster, because many parts can share a
+// service. It is safe for concurrent use.
+type foundEndpoints struct {
+	mu    sync.Mutex
+	known map[sourceKey][]Endpoint
+}
+
+// sourceKey identifies a source that follows slices.
+type sourceKey struct {
+	service *corev1.Service
+	port    corev1.ServicePort
+	has     bool // whether it has endpoints for the case that there are none
+}
+
+func newFoundEndpoints() *foundEndpoints {
+	return &foundEndpoints{known: make(map[sourceKey][]Endpoint)}
+}
+
+// of returns the endpoints of a source, which find finds.
+func (f *foundEndpoints) of(from source, find func() []Endpoint) []Endpoint {
+	if !from.follows() {
+		return find()
+	}
+	key := sourceKey{from.service, from.port, from.otherwise != nil}
+	f.mu.Lock()
+	found, known := f.known[key]
+	f.mu.Unlock()
+	if !known {
+		found = find()
+		f.mu.Lock()
+		f.known[key] = found
+		f.mu.Unlock()
+	}
+	return found
 }
 
 // withoutProtected returns the endpoints that are not protected ports.

@@ -67,6 +67,7 @@ func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend 
 	backend := new(*replaced)
 	backend.Name, backend.Service, backend.of = name, service, snapshot.NameOf(service)
 	backend.Port, backend.source, backend.Endpoints = intstr.IntOrString{}, source{}, nil
+	backend.problem, backend.withoutClusterIP = "", false
 	if len(service.Spec.Ports) > 0 {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)

@@ -46,6 +46,7 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 		m.shared = fresh
 		m.buildAll(cluster)
 	} else {
+		m.found = newFoundEndpoints()
 		changed := m.changesTo(cluster)
 		if len(changed.moves) > 0 {
 			m.model = m.moved(changed)
@@ -54,7 +55,7 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 			m.buildAgain(cluster, changed)
 		}
 	}
-	m.cluster = cluster
+	m.cluster, m.found = cluster, nil
 	return m.model, m.findings
 }
 
@@ -68,9 +69,8 @@ type change struct {
 
 // move is a backend whose endpoints have changed, and nothing else.
 type move struct {
-	part *part
-	i    int // in part.backends
-	now  *Backend
+	shared *sharedBackend
+	now    *Backend
 }
 
 func (c change) onlyMoves() bool {
@@ -93,11 +93,11 @@ func (m *Memo) changesTo(now snapshot.Snapshot) change {
 	}
 	m.findReaders(c, secrets, func(p *part) map[types.NamespacedName]bool { return p.secrets })
 	for service := range now.ChangedServices(before) {
-		for _, p := range m.followers[service] {
-			m.follow(&c, p, service, now)
+		maps.Copy(c.parts, m.frozen[service])
+		for name := range m.followers[service] {
+			m.follow(&c, m.backends[name], now)
 		}
 	}
-	c.moves = slices.DeleteFunc(c.moves, func(m move) bool { return c.all || c.parts[m.part] })
 	return c
 }
 
@@ -116,29 +116,26 @@ func (m *Memo) findReaders(c change, changed map[types.NamespacedName]bool, look
 	}
 }
 
-// follow adds what changed slices of a service change in a part: some of its backends, or all of it.
-func (m *Memo) follow(c *change, p *part, service types.NamespacedName, now snapshot.Snapshot) {
-	if p.frozen[service] {
-		c.parts[p] = true
+// follow adds what changed slices change in a backend and in the parts that lead to it.
+func (m *Memo) follow(c *change, shared *sharedBackend, now snapshot.Snapshot) {
+	backend := shared.Backend
+	endpoints := backend.source.endpoints(now, m.options.Zone)
+	if len(withoutProtected(endpoints, m.options.Ports)) < len(endpoints) {
+		maps.Copy(c.parts, shared.parts) // they get a finding
 		return
 	}
-	for i, backend := range p.backends {
-		if !backend.source.follows() || snapshot.NameOf(backend.source.service) != service {
-			continue
+	if (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
+		c.all = c.all || backend.Name == DefaultBackendName
+		for p := range shared.parts {
+			if p.decisive[backend.Name] {
+				c.parts[p] = true
+			}
 		}
-		endpoints := backend.source.endpoints(now, m.options.Zone)
-		switch isEmpty := len(endpoints) == 0; {
-		case len(withoutProtected(endpoints, m.options.Ports)) < len(endpoints):
-			c.parts[p] = true // it gets a finding
-		case isEmpty != (len(backend.Endpoints) == 0) && backend.Name == DefaultBackendName:
-			c.all = true
-		case isEmpty != (len(backend.Endpoints) == 0) && p.decisive[backend.Name]:
-			c.parts[p] = true
-		case !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same):
-			moved := *backend
-			moved.Endpoints = endpoints
-			c.moves = append(c.moves, move{p, i, &moved})
-		}
+	}
+	if !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same) {
+		moved := *backend
+		moved.Endpoints = endpoints
+		c.moves = append(c.moves, move{shared, &moved})
 	}
 }
 
@@ -146,13 +143,13 @@ func (m *Memo) follow(c *change, p *part, service types.NamespacedName, now snap
 func (m *Memo) moved(c change) *Model {
 	next := *m.model
 	for _, move := range c.moves {
-		if (len(move.now.Endpoints) == 0) != (len(move.part.backends[move.i].Endpoints) == 0) {
+		if (len(move.now.Endpoints) == 0) != (len(move.shared.Endpoints) == 0) {
 			next.filled = new(byte)
 		}
 		if i, ok := next.Backends.search(move.now.Name); ok {
 			next.Backends.List = next.Backends.With(i, move.now)
 		}
-		move.part.backends[move.i] = move.now
+		m.set(move.shared, move.now)
 	}
 	return &next
 }

@@ -58,8 +58,10 @@ type Backend struct {
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
 
-	of     types.NamespacedName // the service; another service may give the same backend name
-	source source
+	of               types.NamespacedName // the service; another service may give the same backend name
+	source           source
+	problem          string // what is wrong with the service, for findings; empty if nothing is
+	withoutClusterIP bool   // whether service-upstream was asked for in vain
 }
 
 // SessionAffinity describes how clients are kept on one pod.

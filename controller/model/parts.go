@@ -2,27 +2,25 @@ package model
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/annotations"
 )
 
-// part is what a group of ingresses becomes. Ingresses that could affect each other, because they
-// name the same host or service port, are in the same group; see names. So a part depends on no
-// other one, except through shared. One part, the common one, also has everything that belongs to
-// no ingress: the server for all other names, the default backend, TCP and UDP.
+// part is what a group of ingresses becomes. Ingresses that could affect each other are in the same
+// group; see references. So a part depends on no other one, except through shared. One part, the
+// common one, also has everything that belongs to no ingress: the server for all other names, the
+// default backend, TCP and UDP.
 type part struct {
-	ingresses []*networkingv1.Ingress // including those that are left out
-	names     []string
-	common    bool
+	group  // its ingresses include those that are left out
+	common bool
 
 	servers          []*Server // sorted by hostname
-	backends         Backends  // sorted by name; only the common part has the default backend
+	backends         Backends  // sorted by name; other parts may have the same; only the common part has the default backend
 	redirects        []Redirect
 	passthrough      []PassthroughBackend
 	files            map[string][]byte
@@ -52,49 +50,61 @@ func newReads() *reads {
 	}
 }
 
-// followed returns the services whose slices the part depends on.
-func (p *part) followed() []types.NamespacedName {
-	all := maps.Clone(p.frozen)
-	for _, backend := range p.backends {
-		if backend.source.follows() {
-			all[snapshot.NameOf(backend.source.service)] = true
-		}
-	}
-	return slices.Collect(maps.Keys(all))
+// references are what other ingresses could share with an ingress.
+type references struct {
+	hosts []string // its hosts and their aliases and counterparts with www; ingresses that share one are in one part
+	uses  []backendUse
 }
 
-// commonName is the name that the common part has.
-const commonName = "host " + DefaultServerName
+// backendUse is a backend to which ingresses lead. If all of its ingresses give it the same settings,
+// all parts build it alike and share the result. Otherwise its ingresses are in one part.
+type backendUse struct {
+	name     string
+	settings backendSettings
+	joins    bool // its ingresses are in one part
+}
 
-// namesOf returns what other ingresses could share with an ingress: its hosts and their aliases and
-// counterparts with www, and the backends that it leads to.
-func (b *builder) namesOf(ingress *networkingv1.Ingress) []string {
-	var all []string
+// backendSettings are the settings of a backend that come from annotations and depend on neither
+// hosts nor paths.
+type backendSettings struct {
+	loadBalance     string
+	hashBy          annotations.UpstreamHashBy
+	serviceUpstream bool
+}
+
+func (b *builder) referencesOf(ingress *networkingv1.Ingress) references {
 	set := b.annotations(ingress)
-	for _, host := range append(hosts(ingress), set.Aliases...) {
-		all = append(all, "host "+host)
-	}
+	r := references{hosts: append(hosts(ingress), set.Aliases...)}
 	if set.Redirect.FromToWWW {
 		for _, host := range hosts(ingress) {
-			all = append(all, "host "+counterpart(host))
+			r.hosts = append(r.hosts, counterpart(host))
+		}
+	}
+	use := backendUse{
+		settings: backendSettings{b.loadBalance(ingress), set.Backend.UpstreamHashBy, set.Backend.ServiceUpstream},
+		joins:    b.isCanary(ingress) || set.Affinity.Type != "" || set.Backend.SSLPassthrough,
+	}
+	add := func(name string) {
+		use.name = name
+		if !slices.Contains(r.uses, use) {
+			r.uses = append(r.uses, use)
 		}
 	}
 	if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil {
-		all = append(all, "backend "+backendName(ingress.Namespace, wanted.Service))
+		add(backendName(ingress.Namespace, wanted.Service))
 		if len(ingress.Spec.Rules) == 0 || b.isCanary(ingress) {
-			all = append(all, commonName)
+			r.hosts = append(r.hosts, DefaultServerName)
 		}
 	}
 	for path := range paths(ingress) {
 		if path.Backend.Service != nil {
-			all = append(all, "backend "+backendName(ingress.Namespace, path.Backend.Service))
+			add(backendName(ingress.Namespace, path.Backend.Service))
 		}
 	}
 	if name := set.Backend.DefaultBackend; name != "" {
-		all = append(all, "backend "+fallbackName(types.NamespacedName{Namespace: ingress.Namespace, Name: name}))
+		add(fallbackName(types.NamespacedName{Namespace: ingress.Namespace, Name: name}))
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return r
 }
 
 // counterpart returns the host with www if it has none, and without it if it has.
@@ -105,15 +115,21 @@ func counterpart(host string) string {
 	return "www." + host
 }
 
-// group is a list of ingresses for one part, and the names of all of them.
+// group is a list of ingresses for one part, and what all of them refer to.
 type group struct {
 	ingresses []*networkingv1.Ingress
-	names     []string
+	references
 }
 
-// grouped divides ingresses into groups that share no name. The order within each group stays. The
+// grouped divides ingresses into groups that share no host, and no backend whose ingresses must be in
+// one part. joined are backends for which that is known. The order within each group stays. The
 // first group is that of the common part.
-func grouped(ingresses []*networkingv1.Ingress, namesOf func(*networkingv1.Ingress) []string) []group {
+func grouped(ingresses []*networkingv1.Ingress, referencesOf func(*networkingv1.Ingress) references, joined map[string]bool) []group {
+	all := make([]references, len(ingresses))
+	for i, ingress := range ingresses {
+		all[i] = referencesOf(ingress)
+	}
+	join(all, joined)
 	// leader is a forest with one tree per group; the common group has the root 0, the ingress i
 	// is the node i+1.
 	leader := make([]int, len(ingresses)+1)
@@ -127,21 +143,27 @@ func grouped(ingresses []*networkingv1.Ingress, namesOf func(*networkingv1.Ingre
 		}
 		return i
 	}
-	holder := map[string]int{commonName: 0}
-	names := make([][]string, len(ingresses))
-	for i, ingress := range ingresses {
-		names[i] = namesOf(ingress)
-		for _, name := range names[i] {
-			other, known := holder[name]
-			if !known {
-				holder[name] = i + 1
-				continue
+	hostHolder, backendHolder := map[string]int{DefaultServerName: 0}, make(map[string]int)
+	hold := func(holder map[string]int, name string, node int) {
+		other, known := holder[name]
+		if !known {
+			holder[name] = node
+			return
+		}
+		a, b := root(other), root(node)
+		leader[max(a, b)] = min(a, b)
+	}
+	for i, r := range all {
+		for _, host := range r.hosts {
+			hold(hostHolder, host, i+1)
+		}
+		for _, use := range r.uses {
+			if use.joins {
+				hold(backendHolder, use.name, i+1)
 			}
-			a, b := root(other), root(i+1)
-			leader[max(a, b)] = min(a, b)
 		}
 	}
-	groups := []group{{names: []string{commonName}}}
+	groups := []group{{references: references{hosts: []string{DefaultServerName}}}}
 	place := map[int]int{0: 0}
 	for i, ingress := range ingresses {
 		r := root(i + 1)
@@ -150,10 +172,32 @@ func grouped(ingresses []*networkingv1.Ingress, namesOf func(*networkingv1.Ingre
 			at = len(groups)
 			place[r], groups = at, append(groups, group{})
 		}
-		groups[at].ingresses = append(groups[at].ingresses, ingress)
-		groups[at].names = append(groups[at].names, names[i]...)
+		g := &groups[at]
+		g.ingresses = append(g.ingresses, ingress)
+		g.hosts = append(g.hosts, all[i].hosts...)
+		g.uses = append(g.uses, all[i].uses...)
 	}
 	return groups
+}
+
+// join marks the uses of each backend whose ingresses must be in one part.
+func join(all []references, joined map[string]bool) {
+	first := make(map[string]backendUse, len(all))
+	for _, r := range all {
+		for _, use := range r.uses {
+			had, known := first[use.name]
+			if !known {
+				had = use
+			}
+			had.joins = had.joins || use.joins || had.settings != use.settings || joined[use.name]
+			first[use.name] = had
+		}
+	}
+	for _, r := range all {
+		for i := range r.uses {
+			r.uses[i].joins = first[r.uses[i].name].joins
+		}
+	}
 }
 
 func compareServers(x, y *Server) int    { return cmp.Compare(x.Hostname, y.Hostname) }
@@ -183,10 +227,10 @@ func replaced[T any](list []T, gone, come []T, compare func(x, y T) int) []T {
 	return append(next, come...)
 }
 
-// sortFindings sorts findings, so their order does not depend on parts.
+// sortFindings sorts findings and removes duplicates, so the result does not depend on parts.
 func sortFindings(all []Finding) []Finding {
 	slices.SortFunc(all, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Object, y.Object), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Reason, y.Reason))
 	})
-	return all
+	return slices.Compact(all)
 }

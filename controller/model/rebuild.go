@@ -12,62 +12,6 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// index finds the parts of the last model.
-type index struct {
-	parts     map[*part]bool
-	partOf    map[*networkingv1.Ingress]*part
-	named     map[string]*part
-	followers map[types.NamespacedName][]*part // by service; see part.followed
-	defined   map[string]int                   // the number of parts that define a variable
-}
-
-func newIndex() index {
-	return index{
-		parts:     make(map[*part]bool),
-		partOf:    make(map[*networkingv1.Ingress]*part),
-		named:     make(map[string]*part),
-		followers: make(map[types.NamespacedName][]*part),
-		defined:   make(map[string]int),
-	}
-}
-
-func (x index) add(p *part) {
-	x.parts[p] = true
-	for _, ingress := range p.ingresses {
-		x.partOf[ingress] = p
-	}
-	for _, name := range p.names {
-		x.named[name] = p
-	}
-	for _, service := range p.followed() {
-		x.followers[service] = append(x.followers[service], p)
-	}
-	for variable := range p.variables {
-		x.defined[variable]++
-	}
-}
-
-func (x index) remove(p *part) {
-	delete(x.parts, p)
-	for _, ingress := range p.ingresses {
-		delete(x.partOf, ingress)
-	}
-	for _, name := range p.names {
-		delete(x.named, name)
-	}
-	for _, service := range p.followed() {
-		left := slices.DeleteFunc(x.followers[service], func(other *part) bool { return other == p })
-		if x.followers[service] = left; len(left) == 0 {
-			delete(x.followers, service)
-		}
-	}
-	for variable := range p.variables {
-		if x.defined[variable]--; x.defined[variable] == 0 {
-			delete(x.defined, variable)
-		}
-	}
-}
-
 // buildAll builds all parts.
 func (m *Memo) buildAll(cluster snapshot.Snapshot) {
 	m.index, m.model, m.common = newIndex(), &Model{}, nil
@@ -78,7 +22,8 @@ func (m *Memo) buildAll(cluster snapshot.Snapshot) {
 	maps.DeleteFunc(m.sets, func(ingress *networkingv1.Ingress, _ *parsed) bool { return !exists[ingress] })
 	m.contents.keep(cluster)
 	m.readAnnotations(cluster, cluster.Ingresses)
-	m.build(cluster, nil, cluster.Ingresses, true)
+	for !m.build(cluster, nil, cluster.Ingresses, true) {
+	}
 }
 
 // buildAgain builds the parts that a change affects. Their ingresses may be grouped in another way
@@ -91,10 +36,14 @@ func (m *Memo) buildAgain(cluster snapshot.Snapshot, c change) {
 	pool := make(map[*networkingv1.Ingress]bool)
 	for _, ingress := range c.come {
 		pool[ingress] = true
-		for _, name := range reader.namesOf(ingress) {
-			if p := m.named[name]; p != nil {
+		refers := reader.referencesOf(ingress)
+		for _, host := range refers.hosts {
+			if p := m.byHost[host]; p != nil {
 				c.parts[p] = true
 			}
+		}
+		for _, use := range refers.uses {
+			maps.Copy(c.parts, m.affected(use))
 		}
 	}
 	for p := range c.parts {
@@ -124,12 +73,12 @@ func (m *Memo) readAnnotations(cluster snapshot.Snapshot, ingresses []*networkin
 	return all
 }
 
-// build replaces parts by those of the given ingresses. It returns false, and changes nothing, if
-// other parts are affected as well, unless these are all.
+// build replaces parts by those of the given ingresses. It returns false, and does not change the
+// model, if all parts must be built, or built in other groups.
 func (m *Memo) build(cluster snapshot.Snapshot, gone []*part, ingresses []*networkingv1.Ingress, all bool) bool {
 	reader := newBuilder(cluster, m.shared, nil, nil)
 	reader.sets = m.sets
-	groups := grouped(ingresses, reader.namesOf)
+	groups := grouped(ingresses, reader.referencesOf, m.joined)
 	ofAll, builders := m.common, []*builder(nil)
 	if all || slices.ContainsFunc(gone, func(p *part) bool { return p.common }) {
 		first := newBuilder(cluster, m.shared, groups[0].ingresses, nil)
@@ -157,7 +106,13 @@ func (m *Memo) build(cluster snapshot.Snapshot, gone []*part, ingresses []*netwo
 	onAllProcessors(builders, func(b *builder) { b.built = b.finish(defined) })
 	for i, b := range builders {
 		come[i] = b.built
-		come[i].names = groups[i].names
+		come[i].group = groups[i]
+	}
+	if differing := m.differing(gone, come); len(differing) > 0 {
+		for _, name := range differing {
+			m.joined[name] = true
+		}
+		return false
 	}
 	m.replace(cluster, gone, come, ofAll)
 	return true
@@ -197,16 +152,11 @@ func (m *Memo) definedAfter(gone []*part, builders []*builder) (defined map[stri
 
 // replace makes a new model in which some parts replace others.
 func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *common) {
-	for _, p := range gone {
-		m.remove(p)
-	}
-	for _, p := range come {
-		m.add(p)
-	}
 	touched := slices.Concat(gone, come)
 	next := *m.model
+	goneBackends, comeBackends := m.exchange(gone, come)
 	next.Servers = replaced(next.Servers, collect(gone, (*part).itsServers), collect(come, (*part).itsServers), compareServers)
-	next.Backends = NewBackendList(replaced(next.Backends.Slice(), collect(gone, (*part).itsBackends), collect(come, (*part).itsBackends), compareBackends))
+	next.Backends = NewBackendList(replaced(next.Backends.Slice(), goneBackends, comeBackends, compareBackends))
 	next.RedirectServers = replaced(next.RedirectServers, collect(gone, (*part).itsRedirects), collect(come, (*part).itsRedirects), compareRedirects)
 	next.PassthroughBackends = replaced(next.PassthroughBackends, collect(gone, (*part).itsPassthrough), collect(come, (*part).itsPassthrough), comparePassthrough)
 	before := m.model.origin
@@ -233,8 +183,38 @@ func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *com
 	m.model = &next
 }
 
+// exchange replaces parts in the index, and returns what that does to the backends of the model. A
+// backend that stays equal stays the same object.
+func (m *Memo) exchange(gone, come []*part) (goneBackends, comeBackends []*Backend) {
+	before := make(map[string]*Backend)
+	for _, p := range slices.Concat(gone, come) {
+		for _, backend := range p.backends {
+			before[backend.Name] = m.backend(backend.Name)
+		}
+	}
+	for _, p := range gone {
+		m.remove(p)
+	}
+	for _, p := range come {
+		m.add(p)
+	}
+	for name, old := range before {
+		now := m.backend(name)
+		if old != nil && now != nil && now.same(old) {
+			m.set(m.backends[name], old)
+			continue
+		}
+		if old != nil {
+			goneBackends = append(goneBackends, old)
+		}
+		if now != nil {
+			comeBackends = append(comeBackends, now)
+		}
+	}
+	return goneBackends, comeBackends
+}
+
 func (p *part) itsServers() []*Server                { return p.servers }
-func (p *part) itsBackends() []*Backend              { return p.backends }
 func (p *part) itsRedirects() []Redirect             { return p.redirects }
 func (p *part) itsPassthrough() []PassthroughBackend { return p.passthrough }
 

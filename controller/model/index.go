@@ -1,0 +1,209 @@
+package model
+
+import (
+	"reflect"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// index finds the parts of the last model, and the backends that they share.
+type index struct {
+	parts     map[*part]bool
+	partOf    map[*networkingv1.Ingress]*part
+	byHost    map[string]*part
+	backends  map[string]*sharedBackend
+	followers map[types.NamespacedName]map[string]bool // names of the backends whose endpoints are a service's
+	frozen    map[types.NamespacedName]map[*part]bool  // see reads
+	defined   map[string]int                           // the number of parts that define a variable
+	joined    map[string]bool                          // backends that parts do not build alike
+}
+
+// sharedBackend is a backend and the parts that lead to it.
+type sharedBackend struct {
+	backendUse
+	*Backend // nil if no part builds it, because it has no requests
+	built    int
+	parts    map[*part]bool
+}
+
+func newIndex() index {
+	return index{
+		parts:     make(map[*part]bool),
+		partOf:    make(map[*networkingv1.Ingress]*part),
+		byHost:    make(map[string]*part),
+		backends:  make(map[string]*sharedBackend),
+		followers: make(map[types.NamespacedName]map[string]bool),
+		frozen:    make(map[types.NamespacedName]map[*part]bool),
+		defined:   make(map[string]int),
+		joined:    make(map[string]bool),
+	}
+}
+
+func (x index) add(p *part) {
+	x.parts[p] = true
+	for _, ingress := range p.ingresses {
+		x.partOf[ingress] = p
+	}
+	for _, host := range p.hosts {
+		x.byHost[host] = p
+	}
+	for _, use := range p.uses {
+		x.share(use.name, p).backendUse = use
+	}
+	for i, backend := range p.backends {
+		shared := x.share(backend.Name, p)
+		if shared.built++; shared.built == 1 {
+			x.set(shared, backend)
+		}
+		p.backends[i] = shared.Backend
+	}
+	for service := range p.frozen {
+		insert(x.frozen, service, p)
+	}
+	for variable := range p.variables {
+		x.defined[variable]++
+	}
+}
+
+func (x index) remove(p *part) {
+	delete(x.parts, p)
+	for _, ingress := range p.ingresses {
+		delete(x.partOf, ingress)
+	}
+	for _, host := range p.hosts {
+		delete(x.byHost, host)
+	}
+	for _, backend := range p.backends {
+		shared := x.backends[backend.Name]
+		if shared.built--; shared.built == 0 {
+			x.set(shared, nil)
+		}
+		x.leave(backend.Name, p)
+	}
+	for _, use := range p.uses {
+		x.leave(use.name, p)
+	}
+	for service := range p.frozen {
+		remove(x.frozen, service, p)
+	}
+	for variable := range p.variables {
+		if x.defined[variable]--; x.defined[variable] == 0 {
+			delete(x.defined, variable)
+		}
+	}
+}
+
+// share returns the backend of that name after it has added the part to those that lead to it.
+func (x index) share(name string, p *part) *sharedBackend {
+	shared := x.backends[name]
+	if shared == nil {
+		shared = &sharedBackend{parts: make(map[*part]bool, 1)}
+		x.backends[name] = shared
+	}
+	shared.parts[p] = true
+	return shared
+}
+
+// leave removes a part from those that lead to a backend.
+func (x index) leave(name string, p *part) {
+	shared := x.backends[name]
+	if shared == nil {
+		return
+	}
+	if delete(shared.parts, p); len(shared.parts) == 0 {
+		delete(x.backends, name)
+	}
+}
+
+// backend returns the backend of that name as parts build it, or nil.
+func (x index) backend(name string) *Backend {
+	if shared := x.backends[name]; shared != nil {
+		return shared.Backend
+	}
+	return nil
+}
+
+// set replaces a shared backend; now may be nil.
+func (x index) set(shared *sharedBackend, now *Backend) {
+	if before := shared.Backend; before != nil && before.source.follows() {
+		remove(x.followers, snapshot.NameOf(before.source.service), before.Name)
+	}
+	shared.Backend = now
+	if now != nil && now.source.follows() {
+		insert(x.followers, snapshot.NameOf(now.source.service), now.Name)
+	}
+}
+
+// affected returns the parts that a new ingress affects because of a backend that they share.
+func (x index) affected(use backendUse) map[*part]bool {
+	shared := x.backends[use.name]
+	if shared == nil || !use.joins && !shared.joins && use.settings == shared.settings {
+		return nil
+	}
+	return shared.parts
+}
+
+// differing returns the names of backends that parts would not build alike if some parts replaced
+// others.
+func (x index) differing(gone, come []*part) []string {
+	leaves := make(map[string]int)
+	for _, p := range gone {
+		for _, backend := range p.backends {
+			leaves[backend.Name]++
+		}
+	}
+	var names []string
+	first := make(map[string]*Backend)
+	for _, p := range come {
+		for _, backend := range p.backends {
+			other := first[backend.Name]
+			if other == nil {
+				other = backend
+				if shared := x.backends[backend.Name]; shared != nil && shared.built > leaves[backend.Name] {
+					other = shared.Backend
+				}
+				first[backend.Name] = other
+			}
+			if !backend.same(other) {
+				names = append(names, backend.Name)
+			}
+		}
+	}
+	return names
+}
+
+// same reports whether two backends are equal.
+func (b *Backend) same(other *Backend) bool {
+	if b == other {
+		return true
+	}
+	x, y := *b, *other
+	x.Endpoints, y.Endpoints = nil, nil
+	return sameEndpoints(b.Endpoints, other.Endpoints) && reflect.DeepEqual(x, y)
+}
+
+func sameEndpoints(a, b []Endpoint) bool {
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return true
+	}
+	return slices.EqualFunc(a, b, Endpoint.same)
+}
+
+// insert adds an element to one of several sets.
+func insert[K, E comparable](sets map[K]map[E]bool, key K, element E) {
+	if sets[key] == nil {
+		sets[key] = make(map[E]bool)
+	}
+	sets[key][element] = true
+}
+
+// remove removes an element from one of several sets.
+func remove[K, E comparable](sets map[K]map[E]bool, key K, element E) {
+	if delete(sets[key], element); len(sets[key]) == 0 {
+		delete(sets, key)
+	}
+}
