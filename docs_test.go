@@ -25,6 +25,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Skip("needs a git checkout: ", err)
 	}
+	anchorsOf := make(map[string]map[string]bool)
 	for _, page := range strings.Split(strings.Trim(string(list), "\x00"), "\x00") {
 		for _, match := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(read(t, page), ""), -1) {
 			if strings.Contains(match[1], "://") {
@@ -39,21 +40,26 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: link %s: %v", page, match[1], err)
 				continue
 			}
-			if fragment != "" && !hasAnchor(read(t, target), fragment) {
+			if fragment == "" {
+				continue
+			}
+			if anchorsOf[target] == nil {
+				anchorsOf[target] = anchors(read(t, target))
+			}
+			if !anchorsOf[target][fragment] {
 				t.Errorf("%s: link %s: %s has no such heading", page, match[1], target)
 			}
 		}
 	}
 }
 
-// hasAnchor reports whether a page has a heading with this anchor, as GitHub forms them.
-func hasAnchor(page, anchor string) bool {
+// anchors returns the anchors of a page's headings, as GitHub forms them.
+func anchors(page string) map[string]bool {
+	all := make(map[string]bool)
 	for _, match := range heading.FindAllStringSubmatch(page, -1) {
-		if strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-") == anchor {
-			return true
-		}
+		all[strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-")] = true
 	}
-	return false
+	return all
 }
 
 // TestWorkflow checks that the steps of the workflow call scripts and make targets that exist, and
