@@ -188,6 +188,10 @@ func alike() iter.Seq2[string, func() population] {
 			yield("default-backend", annotated("default-backend", "svc-0000", "custom-http-errors", "404,503")) &&
 			yield("one-service", each(func(ingress *networkingv1.Ingress) {
 				ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name = "svc-0000"
+			})) &&
+			yield("one-host", each(func(ingress *networkingv1.Ingress) {
+				ingress.Spec.Rules[0].Host = "demo.example"
+				ingress.Spec.Rules[0].HTTP.Paths[0].Path = "/" + ingress.Name
 			}))
 	}
 }

@@ -7,6 +7,7 @@ package conf
 import (
 	"bytes"
 	"io"
+	"iter"
 	"regexp"
 )
 
@@ -88,21 +89,21 @@ func (t Text) Contains(part []byte) bool {
 	return false
 }
 
-// LineWith returns the first line that begins with some text, without the white space around the
-// line; nil if there is none.
-func (t Text) LineWith(start []byte) []byte {
-	for _, p := range t.pieces {
-		rest := p.text
-		for at := bytes.Index(rest, start); at >= 0; at = bytes.Index(rest, start) {
-			begin := bytes.LastIndexByte(rest[:at], '\n') + 1
-			line, after, _ := bytes.Cut(rest[begin:], []byte("\n"))
-			if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) {
-				return line
+// LinesWith returns the lines that begin with some text, without the white space around each line.
+func (t Text) LinesWith(start []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, p := range t.pieces {
+			rest := p.text
+			for at := bytes.Index(rest, start); at >= 0; at = bytes.Index(rest, start) {
+				begin := bytes.LastIndexByte(rest[:at], '\n') + 1
+				line, after, _ := bytes.Cut(rest[begin:], []byte("\n"))
+				if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) && !yield(line) {
+					return
+				}
+				rest = after
 			}
-			rest = after
 		}
 	}
-	return nil
 }
 
 // Find returns the first match of a pattern within a piece, and its groups; nil if there is none.

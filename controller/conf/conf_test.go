@@ -2,6 +2,7 @@ package conf_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"windtunnel.dev/controller/conf"
@@ -58,12 +59,11 @@ func TestTextIsItsPieces(t *testing.T) {
 	}
 }
 
-func TestLineWith(t *testing.T) {
+func TestLinesWith(t *testing.T) {
 	text := conf.Of(texts("# dict a 1;\n\tnone;\n", "http {\n\t  dict a 2;\t\n\tdict a 3;\n}\n")...)
-	if got := string(text.LineWith([]byte("dict a "))); got != "dict a 2;" {
-		t.Errorf("%q", got)
-	}
-	if got := text.LineWith([]byte("dict b ")); got != nil {
-		t.Errorf("%q", got)
+	for start, want := range map[string]string{"dict a ": `["dict a 2;" "dict a 3;"]`, "dict b ": "[]"} {
+		if got := fmt.Sprintf("%q", slices.Collect(text.LinesWith([]byte(start)))); got != want {
+			t.Errorf("%s: %s, want %s", start, got, want)
+		}
 	}
 }

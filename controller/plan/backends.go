@@ -10,26 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/wire"
 )
-
-// These shared dictionaries hold the backends that were sent to Lua.
-const (
-	backendsDict = "configuration_data"
-	streamDict   = "tcp_udp_configuration_data"
-)
-
-// losesDict reports whether a reload empties a shared dictionary. nginx keeps its content only if
-// its size stays the same.
-func losesDict(name string, running, next State) bool {
-	before, after := conf.Differing(running.Conf, next.Conf)
-	return !bytes.Equal(dictLine(name, before), dictLine(name, after))
-}
-
-func dictLine(name string, text conf.Text) []byte {
-	return text.LineWith([]byte("lua_shared_dict " + name + " "))
-}
 
 // whyPost lists the backends and endpoints that were added, removed or changed. If there are none,
 // the reason is that a reload empties the dictionary.
@@ -38,7 +20,7 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 		return []Why{{New: "first backends"}}
 	}
 	if told.Equal(wanted) {
-		return []Why{{Old: string(dictLine(dict, running.Conf)), New: string(dictLine(dict, next.Conf))}}
+		return []Why{{Old: dictsOf(running.Conf)[dict], New: dictsOf(next.Conf)[dict]}}
 	}
 	var whys []Why
 	for _, change := range wanted.Since(told) {

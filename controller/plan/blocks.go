@@ -26,26 +26,29 @@ func (p block) outer() block {
 
 // lines groups the lines of nginx.conf by block. order has the blocks in the order of the file.
 type lines struct {
-	at    map[block][]string
+	at    map[block]*content
 	order []block
 }
+
+// content is what a block contains directly.
+type content struct{ lines []string }
 
 // split groups the lines of nginx.conf by block. It relies on the layout that both render and
 // ingress-nginx use: blocks open and close at the end of a line, and server_name precedes the
 // locations. TCP and UDP servers have no name and are identified by their port. The text may lack
 // the http block around its servers.
 func split(text conf.Text) lines {
-	l := lines{at: make(map[block][]string)}
+	l := lines{at: make(map[block]*content)}
 	var around []string // the open blocks, outermost first
 	server := ""
-	l.add(block{}, "")
+	innermost := l.content(block{})                  // nil if it must be looked up
 	for line := range strings.Lines(text.String()) { // substrings, not copies
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case strings.HasSuffix(line, "{"):
 			around = append(around, strings.TrimSpace(strings.TrimSuffix(line, "{")))
-			l.add(within(server, around), "")
+			innermost = l.content(within(server, around))
 		case line == "}":
 			if last := len(around) - 1; last >= 0 {
 				if around[last] == "server" {
@@ -53,11 +56,15 @@ func split(text conf.Text) lines {
 				}
 				around = around[:last]
 			}
+			innermost = nil
 		default:
 			if server == "" && len(around) > 0 && around[len(around)-1] == "server" {
-				server = serverName(around[0], line)
+				server, innermost = serverName(around[0], line), nil
 			}
-			l.add(within(server, around), line)
+			if innermost == nil {
+				innermost = l.content(within(server, around))
+			}
+			innermost.lines = append(innermost.lines, line)
 		}
 	}
 	return l
@@ -94,16 +101,15 @@ func within(server string, around []string) block {
 	return at
 }
 
-// add adds a line to a block. An empty line only adds the block.
-func (l *lines) add(at block, line string) {
-	have, known := l.at[at]
-	if !known {
+// content returns the content of a block, which it adds if it is new.
+func (l *lines) content(at block) *content {
+	have := l.at[at]
+	if have == nil {
+		have = new(content)
+		l.at[at] = have
 		l.order = append(l.order, at)
 	}
-	if line != "" {
-		have = append(have, line)
-	}
-	l.at[at] = have
+	return have
 }
 
 func (l lines) has(at block) bool {

@@ -8,7 +8,7 @@ const deltaShare = 0.5
 // delta returns the changes to send instead of all backends, or nil if all must be sent: Lua does
 // not accept deltas, it lacks the running backends, or the deltas are too large.
 func delta(running, next State) []byte {
-	if !next.AcceptsDeltas || !running.Backends.IsSent() || losesDict(backendsDict, running, next) {
+	if !next.AcceptsDeltas || !running.Backends.IsSent() || lostDicts(running, next)(backendsDict) {
 		return nil
 	}
 	changes, err := next.Backends.Delta(running.Backends)

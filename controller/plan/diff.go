@@ -46,13 +46,14 @@ func Diff(running, next State) []Step {
 
 // forget clears what Lua received before and loses in a reload.
 func (s *State) forget(before State) {
-	if losesDict(backendsDict, before, *s) {
+	lost := lostDicts(before, *s)
+	if lost(backendsDict) {
 		s.Backends = wire.List{}
 	}
-	if losesDict(streamDict, before, *s) {
+	if lost(streamDict) {
 		s.Stream = wire.List{}
 	}
-	if losesServers(before, *s) {
+	if lost(certificatesDict) || lost(serversDict) {
 		s.Servers = nil
 	}
 }
@@ -71,8 +72,4 @@ func sameFiles(running, next State) bool {
 		return true // most states share them
 	}
 	return maps.EqualFunc(running.Files, next.Files, bytes.Equal)
-}
-
-func losesServers(running, next State) bool {
-	return losesDict("certificate_data", running, next) || losesDict("certificate_servers", running, next)
 }

@@ -61,7 +61,7 @@ func compare(old, new lines) []Why {
 	var whys []Why
 	for _, at := range new.order {
 		if before, known := old.at[at]; known {
-			whys = append(whys, compareAt(at, before, new.at[at])...)
+			whys = append(whys, compareAt(at, before.lines, new.at[at].lines)...)
 		} else if old.has(at.outer()) {
 			whys = append(whys, at.why("", at.name()))
 		}

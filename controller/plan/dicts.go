@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"strings"
+
+	"windtunnel.dev/controller/conf"
+)
+
+// These shared dictionaries hold what was sent to Lua.
+const (
+	backendsDict     = "configuration_data"
+	streamDict       = "tcp_udp_configuration_data"
+	certificatesDict = "certificate_data"
+	serversDict      = "certificate_servers"
+)
+
+// dicts are the lines of nginx.conf that declare shared dictionaries, by name.
+type dicts map[string]string
+
+func dictsOf(text conf.Text) dicts {
+	const directive = "lua_shared_dict "
+	all := make(dicts)
+	for line := range text.LinesWith([]byte(directive)) {
+		name, _, _ := strings.Cut(string(line[len(directive):]), " ")
+		if _, known := all[name]; !known {
+			all[name] = string(line)
+		}
+	}
+	return all
+}
+
+// lostDicts returns a function that reports whether a reload empties a shared dictionary. nginx keeps
+// its content only if its size stays the same.
+func lostDicts(running, next State) func(name string) bool {
+	old, now := conf.Differing(running.Conf, next.Conf)
+	before, after := dictsOf(old), dictsOf(now)
+	return func(name string) bool { return before[name] != after[name] }
+}
