@@ -288,7 +288,10 @@ func lookedUp(m *model.Model) map[types.NamespacedName]bool {
 func TestIncrementalCompilation(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {
-		follow(t, seed, 60)
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			follow(t, seed, 60)
+		})
 	}
 }
 

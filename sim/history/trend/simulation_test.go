@@ -19,14 +19,14 @@ func of(t *testing.T, runs []history.Run) trend.Trend {
 	return got
 }
 
-// Of 100 flat histories with all figures, at most 5 have a step.
+// Of flat histories with all figures, at most 5 % have a step.
 func TestFlatHistories(t *testing.T) {
 	t.Parallel()
 	for _, m := range []historytest.Machine{{Spread: 0.05, Events: 0.5}, {Spread: 0.1, Events: 3}, {Spread: 0.3, Events: 8}} {
 		for _, n := range []int{8, 40} {
 			m.Random = rand.New(rand.NewPCG(1, uint64(1000*m.Events)+uint64(n)))
 			wrong := 0
-			for range 100 {
+			for range histories {
 				steps := 0
 				for _, s := range of(t, m.History(n, nil)).Series {
 					steps += len(s.Steps)
@@ -35,15 +35,15 @@ func TestFlatHistories(t *testing.T) {
 					wrong++
 				}
 			}
-			t.Logf("spread %v, %v events, %d commits: %d of 100 flat histories have a step", m.Spread, m.Events, n, wrong)
-			if wrong > 5 {
-				t.Errorf("spread %v, %v events, %d commits: %d of 100 flat histories have a step", m.Spread, m.Events, n, wrong)
+			t.Logf("spread %v, %v events, %d commits: %d of %d flat histories have a step", m.Spread, m.Events, n, wrong, histories)
+			if 100*wrong > 5*histories {
+				t.Error("more than 5 %")
 			}
 		}
 	}
 }
 
-// A regression is found at the right commit in 95 of 100 histories, also if it creeps in over ten
+// A regression is found at the right commit in 95 % of the histories, also if it creeps in over ten
 // commits of which each adds less than the noise of a pair. No other figure has a step.
 func TestRegressions(t *testing.T) {
 	const n, at, figure = 40, 22, "cpu.nginx"
@@ -60,7 +60,7 @@ func TestRegressions(t *testing.T) {
 			t.Parallel()
 			m := historytest.Machine{Random: rand.New(rand.NewPCG(2, 2)), Spread: 0.05, Events: 3}
 			found, others, width := 0, 0, 0
-			for range 100 {
+			for range histories {
 				trend := of(t, m.History(n, func(i int, figures map[string]float64) {
 					figures[figure] *= 1 + test.by*min(1, max(0, float64(i-at+1)/float64(test.over)))
 				}))
@@ -79,9 +79,10 @@ func TestRegressions(t *testing.T) {
 					found++
 				}
 			}
-			t.Logf("found %d of 100 at the right commit, as %.1f commits; %d other steps", found, float64(width)/float64(found), others)
-			if found < 95 || others > 5 || float64(width)/float64(found) > test.widest {
-				t.Errorf("found %d of 100 at the right commit, as %.1f commits; %d other steps", found, float64(width)/float64(found), others)
+			mean := float64(width) / float64(found)
+			t.Logf("found %d of %d at the right commit, as %.1f commits; %d other steps", found, histories, mean, others)
+			if 100*found < 95*histories || 100*others > 5*histories || mean > test.widest {
+				t.Errorf("want 95 %%, as %v commits at most, and at most 5 %% of other steps", test.widest)
 			}
 		})
 	}
