@@ -19,16 +19,19 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Check returns why the population of a scenario cannot be run, or nil if it can. It checks this
+// Check returns why a scenario cannot be run with its population, or nil if it can. It checks this
 // before anything starts, and reads an imported cluster. Without a driver, it does not check
 // whether there is room for the pods.
 func Check(s *scenario.Scenario, seed uint64, d driver.Driver) error {
 	limited, limits := d.(driver.PodLimiter)
-	if s.Population.Cluster == "" && !limits {
+	if s.Population.Cluster == "" && !limits && !asksHost(s) {
 		return nil
 	}
 	recording, _, err := populate(s, seed)
-	if err != nil || !limits {
+	if err != nil {
+		return err
+	}
+	if err := checkHosts(s, recording, seed); err != nil || !limits {
 		return err
 	}
 	if err := limited.Room(need(recording.Population, len(s.Subjects))); err != nil {

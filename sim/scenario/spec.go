@@ -158,7 +158,7 @@ type Traffic struct {
 	Ramp *Ramp `yaml:"ramp,omitempty"`
 	// Lets the rate, including that of a ramp, oscillate like a sine.
 	Sine *Sine `yaml:"sine,omitempty"`
-	// The only host to ask, from the population or a manifest. Default: all hosts of the population, in a seeded order.
+	// The only host to ask, from the population, a manifest or new-hosts; one that ends with .invalid needs no ingress. Default: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
 	// Whose pods must answer at the host of a manifest. Default: any.
 	Service string `yaml:"service,omitempty"`

@@ -35,6 +35,9 @@ func (c *checker) traffic() {
 		case !stream && t.Host == "" && c.Population.IsZero():
 			c.addProblem("traffic without a host", "add host: NAME, or a population", path...)
 		}
+		if t.Host != "" && slices.Contains(c.known.StreamLanes, t.Lane) {
+			c.addProblem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
+		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
 			c.addProblem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
