@@ -34,7 +34,7 @@ spec:
       paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]
 `
 
-func read(manifests string) snapshot.Source {
+func read(manifests string) *snapshot.Manifests {
 	source, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(manifests)})
 	if err != nil {
 		log.Fatal(err)

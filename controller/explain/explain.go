@@ -30,7 +30,7 @@ type Options struct {
 
 // Of returns what the controller does when the manifests in a cluster change from old to next. An
 // error comes from the template and has the form "file:line: what".
-func Of(old, next snapshot.Source, o Options) (Explanation, error) {
+func Of(old, next *snapshot.Manifests, o Options) (Explanation, error) {
 	before, err := o.outcome(snapshot.Take(old), nil)
 	if err != nil {
 		return Explanation{}, err
@@ -44,6 +44,7 @@ func Of(old, next snapshot.Source, o Options) (Explanation, error) {
 		Steps:    steps(before.state, plan.Diff(before.state, after.state)),
 		Findings: findings(before.findings, after.findings),
 		LeftOut:  after.leftOut,
+		Unread:   unread(old, next),
 	}
 	explanation.Reload = slices.ContainsFunc(explanation.Steps, func(s Step) bool { return s.Kind == plan.Reload })
 	return explanation, nil

@@ -1,13 +1,17 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/wire"
 	"windtunnel.dev/internal/plural"
 )
@@ -22,6 +26,37 @@ type Explanation struct {
 	Steps    []Step          `json:"steps"` // in order; none if nginx would read the same bytes
 	Findings []FindingOutput `json:"findings"`
 	LeftOut  []string        `json:"leftOut,omitempty"` // ingresses of other classes
+	Unread   []Unread        `json:"unread,omitempty"`  // kinds that the controller does not read
+}
+
+// Unread is a kind that the controller does not read, and how many objects of it there are.
+type Unread struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Old        int    `json:"old"`
+	New        int    `json:"new"`
+}
+
+func (u Unread) String() string {
+	count := strconv.Itoa(u.New)
+	if u.Old != u.New {
+		count = fmt.Sprintf("%d -> %d", u.Old, u.New)
+	}
+	return fmt.Sprintf("%s %s (%s)", u.APIVersion, u.Kind, count)
+}
+
+// unread returns the kinds of both sets of manifests that the controller does not read, sorted.
+func unread(old, next *snapshot.Manifests) []Unread {
+	kinds := maps.Clone(old.Unread())
+	maps.Copy(kinds, next.Unread())
+	var all []Unread
+	for kind := range kinds {
+		all = append(all, Unread{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Old: old.Unread()[kind], New: next.Unread()[kind]})
+	}
+	slices.SortFunc(all, func(a, b Unread) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
+	})
+	return all
 }
 
 // Step is a step of a plan.
@@ -117,6 +152,12 @@ func (e Explanation) Write(w io.Writer) error {
 	}
 	if len(e.LeftOut) > 0 {
 		fmt.Fprintf(&text, "\nleft out, because of their class: %s\n", strings.Join(e.LeftOut, ", "))
+	}
+	if len(e.Unread) > 0 {
+		fmt.Fprintln(&text, "\nleft out, because the controller does not read their kinds")
+	}
+	for _, kind := range e.Unread {
+		fmt.Fprintf(&text, "  %s\n", kind)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

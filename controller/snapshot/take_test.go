@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/snapshot"
@@ -80,6 +82,48 @@ func TestOtherKindsAreLeftOut(t *testing.T) {
 	}
 	if read(t, cluster).Empty() {
 		t.Error("a cluster with objects is empty")
+	}
+}
+
+func TestOtherKindsAreCounted(t *testing.T) {
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\n---\n"
+	got := read(t, deployment+"apiVersion: networking.istio.io/v1\nkind: Gateway\n---\n"+deployment).Unread()
+	want := map[schema.GroupVersionKind]int{
+		{Group: "apps", Version: "v1", Kind: "Deployment"}:             2,
+		{Group: "networking.istio.io", Version: "v1", Kind: "Gateway"}: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kinds that are not read (-want +got):\n%s", diff)
+	}
+}
+
+// Only what looks like a kind that the controller reads is an error: other projects have kinds of the same
+// name, and groups of similar names.
+func TestMisspeltAPIVersions(t *testing.T) {
+	for text, want := range map[string]string{
+		"networking.k8.io/v1 Ingress":                     "Kubernetes has no Ingress of networking.k8.io/v1: write apiVersion: networking.k8s.io/v1 and kind: Ingress",
+		"neworking.k8s.io/v1 Ingres":                      "Kubernetes has no Ingres of neworking.k8s.io/v1: write apiVersion: networking.k8s.io/v1 and kind: Ingress",
+		"networking.k8s.io/v2 Ingress":                    "Kubernetes has no Ingress of networking.k8s.io/v2: write apiVersion: networking.k8s.io/v1 and kind: Ingress",
+		"discovery.k8s.io/v1beta1 EndpointSlice":          "Kubernetes has no EndpointSlice of discovery.k8s.io/v1beta1: write apiVersion: discovery.k8s.io/v1 and kind: EndpointSlice",
+		"core/v1 Service":                                 "Kubernetes has no Service of core/v1: write apiVersion: v1 and kind: Service",
+		"apps/v1 ConfigMap":                               "Kubernetes has no ConfigMap of apps/v1: write apiVersion: v1 and kind: ConfigMap",
+		"v2 Secret":                                       "Kubernetes has no Secret of v2: write apiVersion: v1 and kind: Secret",
+		"networking.k8s.io/v1beta1 IngressClass":          "",
+		"networking.istio.io/v1 ServiceEntry":             "",
+		"networking.k8s.aws/v1alpha1 PolicyEndpoint":      "",
+		"networking.internal.knative.dev/v1beta1 Ingress": "",
+		"serving.knative.dev/v1 Service":                  "",
+		"config.openshift.io/v1 Ingress":                  "",
+	} {
+		version, kind, _ := strings.Cut(text, " ")
+		_, err := snapshot.FromYAML(snapshot.File{Name: "f.yaml", Data: []byte("apiVersion: " + version + "\nkind: " + kind + "\n")})
+		got := ""
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), "f.yaml:1: ")
+		}
+		if got != want {
+			t.Errorf("%s: error %q, want %q", text, got, want)
+		}
 	}
 }
 

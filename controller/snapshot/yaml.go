@@ -36,7 +36,8 @@ type Manifests struct {
 	secrets        []*corev1.Secret
 	configMaps     []*corev1.ConfigMap
 
-	seen map[string]bool // by kind and name
+	seen   map[string]bool // by kind and name
+	unread map[schema.GroupVersionKind]int
 }
 
 // Ingresses returns all ingresses in the files. They count as accepted.
@@ -57,11 +58,15 @@ func (m *Manifests) ConfigMaps() []*corev1.ConfigMap { return m.configMaps }
 // Empty reports whether the files have no object that the controller reads.
 func (m *Manifests) Empty() bool { return len(m.seen) == 0 }
 
+// Unread returns how many objects of other kinds the files have, which the controller does not read.
+func (m *Manifests) Unread() map[schema.GroupVersionKind]int { return m.unread }
+
 // FromYAML reads manifests in YAML or JSON. A file may have several documents, and Lists. An object
-// without a namespace belongs to "default". Kinds that the controller does not read are left out,
-// unless they cannot be those of a cluster. The error has a line "file:line: what" for each invalid document, with the document's first line.
+// without a namespace belongs to "default". Kinds that the controller does not read are only counted,
+// unless they cannot be those of a cluster. The error has a line "file:line: what" for each invalid
+// document, with the document's first line.
 func FromYAML(files ...File) (*Manifests, error) {
-	manifests := &Manifests{seen: make(map[string]bool)}
+	manifests := &Manifests{seen: make(map[string]bool), unread: make(map[schema.GroupVersionKind]int)}
 	var all []error
 	for _, file := range files {
 		for line, document := range documents(file.Data) {
@@ -159,7 +164,11 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
 		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
 	}
-	return misread(kind.GroupVersionKind())
+	if err := misread(kind.GroupVersionKind()); err != nil {
+		return err
+	}
+	m.unread[kind.GroupVersionKind()]++
+	return nil
 }
 
 // kinds are those of the API versions with a kind that the controller reads.
@@ -170,16 +179,41 @@ var kinds = func() *runtime.Scheme {
 	return scheme
 }()
 
+// versions has the API version of each kind that the controller reads.
+var versions = map[string]schema.GroupVersion{
+	"Ingress": networkingv1.SchemeGroupVersion, "EndpointSlice": discoveryv1.SchemeGroupVersion,
+	"Service": corev1.SchemeGroupVersion, "Secret": corev1.SchemeGroupVersion, "ConfigMap": corev1.SchemeGroupVersion,
+}
+
 // misread returns an error for a kind that no cluster has: the user meant another kind, or another file.
 func misread(kind schema.GroupVersionKind) error {
 	if kind.Group == "windtunnel.dev" {
 		return fmt.Errorf("a %s of windtunnel is not an object of a cluster: name a file with manifests", kind.Kind)
 	}
-	if !kinds.IsVersionRegistered(kind.GroupVersion()) || kinds.Recognizes(kind) {
+	if kinds.Recognizes(kind) {
 		return nil
+	}
+	if !kinds.IsVersionRegistered(kind.GroupVersion()) {
+		return misspelt(kind)
 	}
 	question := suggest.DidYouMean(kind.Kind, slices.Sorted(maps.Keys(kinds.KnownTypes(kind.GroupVersion()))))
 	return errors.New(strings.TrimSuffix(fmt.Sprintf("%s has no kind %s; %s", kind.GroupVersion(), kind.Kind, question), "; "))
+}
+
+// misspelt returns an error if a kind of an unknown API version looks like one that the controller reads.
+// Groups of other projects, such as networking.istio.io, look like those of Kubernetes, but their kinds
+// do not. Groups without a dot belong to Kubernetes.
+func misspelt(kind schema.GroupVersionKind) error {
+	meant := suggest.Nearest(kind.Kind, slices.Sorted(maps.Keys(versions)))
+	version, found := versions[meant]
+	if !found {
+		return nil
+	}
+	similar := kind.Group == version.Group || suggest.Nearest(kind.Group, []string{version.Group}) != ""
+	if similar || meant == kind.Kind && !strings.Contains(kind.Group, ".") {
+		return fmt.Errorf("Kubernetes has no %s of %s: write apiVersion: %s and kind: %s", kind.Kind, kind.GroupVersion(), version, meant)
+	}
+	return nil
 }
 
 // addSecret merges stringData into data, as the API server does.

@@ -91,7 +91,7 @@ func compareFindings(t *testing.T, want []clusters.Finding, got []explain.Findin
 }
 
 // found returns the findings of the controller that runs with the flags.
-func found(t *testing.T, source snapshot.Source, flags []string) []explain.FindingOutput {
+func found(t *testing.T, source *snapshot.Manifests, flags []string) []explain.FindingOutput {
 	t.Helper()
 	o := explain.Options{IngressClass: "nginx", Flags: options.Options{
 		Config: options.Defaults(2, false), Ports: options.DefaultPorts, DynamicConfiguration: true, Stream: options.LuaStream,
