@@ -36,6 +36,14 @@ func withoutValue(cmd *cobra.Command) (hint string) {
 	return hint
 }
 
+// renamed keeps the old name of a flag working. The two names share their value, and the help shows the new
+// one. cobra would print the warning of a deprecated flag among the command's output, which may be JSON.
+func renamed(flags *pflag.FlagSet, old, name string) {
+	alias := *flags.Lookup(name)
+	alias.Name, alias.Hidden = old, true
+	flags.AddFlag(&alias)
+}
+
 // needSubcommands makes commands that only group others refuse to run, and not print their help as if
 // that was asked for.
 func needSubcommands(commands []*cobra.Command) {

@@ -71,7 +71,9 @@ scenario needs; 130 interrupted.`,
 	flags.BoolVar(&o.oneAtATime, "one-at-a-time", false, "vary one value at a time, while the others keep those of the scenario (default: all combinations)")
 	flags.StringVar(&o.fraction, "fraction", "", "1/2, 1/4, 1/8 …: run only this part of the combinations of 3 to 11 factors with two values each; the report says which effects it cannot tell apart")
 	flags.IntVar(&o.rounds, "rounds", 1, "runs of each combination")
-	flags.StringSliceVar(&o.figures, "figures", nil, "NAME,…: figures of windtunnel list figures, numbers such as converge.way.sync.p50 and lanes.http.failed, or ratios such as requests.failed/reloads (default: reloads, convergence and its parts, failures, generations, memory)")
+	flags.StringSliceVar(&o.figures, "figure", nil, "NAME,…: figures of windtunnel list figures, numbers such as converge.way.sync.p50 and lanes.http.failed, or ratios such as requests.failed/reloads (default: reloads, convergence and its parts, failures, generations, memory)")
+	renamed(flags, "figures", "figure")
+	completes(command, "figure", figureNames("")...)
 	flags.BoolVar(&o.drain, "drain-curves", false, "also report how many connections the workers that drain still hold, by the seconds since the reload")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-sweep-TIME)")
 	flags.BoolVar(&o.resume, "resume", false, "continue the sweep in the folder of --out: keep its finished runs")
@@ -156,7 +158,7 @@ func (o sweepOptions) plan(path string, stderr io.Writer) (design sweep.Design, 
 		return design, nil, nil, err
 	}
 	if figures, err = sweep.Choose(o.figures, own.Lanes()); err != nil {
-		return design, nil, nil, fmt.Errorf("--figures: %w", err)
+		return design, nil, nil, fmt.Errorf("--figure: %w", err)
 	}
 	return design, planned, figures, nil
 }
