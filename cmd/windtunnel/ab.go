@@ -20,6 +20,7 @@ type abOptions struct {
 	subjects   [2]string // of base and head
 	compare    compareOptions
 	runs       int
+	seed       seedFlag
 	out        string
 	driver     driverFlags
 	progress   progressFlags
@@ -50,6 +51,7 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 	o.driver.addCluster(command.Flags())
 	command.Flags().IntVarP(&o.runs, "runs", "n", 10, "runs per side; figures that vary need about 6, the A/A control twice as many (the table says how many)")
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
+	o.seed.add(command.Flags())
 	o.progress.add(command.Flags())
 	o.compare.add(command)
 	return command
@@ -90,6 +92,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 		return err
 	}
 	warn(stderr, s)
+	s.Seed = o.seed.or(s.Seed) // of all runs: those with different seeds are not compared
 	for _, side := range []trial.Side{o.base, o.head} {
 		warnOfKeys(stderr, "--"+side.Name+"-config", side.Config)
 		warnOfDroppedFlags(s, side.Subject, stderr)

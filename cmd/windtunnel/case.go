@@ -43,6 +43,7 @@ type caseRunOptions struct {
 	installed installedFlags
 	live      bool
 	resume    bool
+	progress  progressFlags
 	format    format
 }
 
@@ -84,6 +85,7 @@ the cases could not be run, 3 one is void (its line says why), 130 interrupted.`
 	o.installed.add(command)
 	command.Flags().BoolVar(&o.live, "live", false, "set what each case covers on the running controller, and remove it again, instead of applying the case as a whole")
 	command.Flags().BoolVar(&o.resume, "resume", false, "continue the run in the folder of --out: keep the outcomes of cases that passed, differ or were skipped")
+	o.progress.add(command.Flags())
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -97,7 +99,7 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	if err != nil {
 		return err
 	}
-	target.live = o.live
+	target.live, target.progress = o.live, o.progress
 	dir, earlier, err := o.open(&target)
 	if err != nil {
 		return err

@@ -3,10 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
-
-	"golang.org/x/term"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/behave"
@@ -16,22 +13,19 @@ import (
 // caseProgressEvery is the time between two lines of progress that are not on a terminal.
 const caseProgressEvery = 5 * time.Second
 
-// caseProgress shows how many cases are done. On a terminal it updates a single line; elsewhere it
-// prints a line every few seconds.
+// caseProgress shows how many cases are done. It updates a single line or, if it is plain, prints a line
+// every few seconds.
 type caseProgress struct {
 	out      io.Writer
-	terminal bool
+	plain    bool
 	all      int
 	counts   casereport.Counts
 	finished int
 	shown    time.Time
 }
 
-func showCaseProgress(out io.Writer, all int) *caseProgress {
-	p := &caseProgress{out: out, all: all, counts: casereport.Counts{}, shown: time.Now()}
-	if file, ok := out.(*os.File); ok {
-		p.terminal = term.IsTerminal(int(file.Fd()))
-	}
+func showCaseProgress(out io.Writer, all int, plain bool) *caseProgress {
+	p := &caseProgress{out: out, plain: plain, all: all, counts: casereport.Counts{}, shown: time.Now()}
 	p.show()
 	return p
 }
@@ -52,7 +46,7 @@ func (p *caseProgress) show() {
 		line += ": " + p.counts.String()
 	}
 	switch {
-	case p.terminal:
+	case !p.plain:
 		fmt.Fprint(p.out, line)
 	case time.Since(p.shown) > caseProgressEvery:
 		p.shown = time.Now()
@@ -61,7 +55,7 @@ func (p *caseProgress) show() {
 }
 
 func (p *caseProgress) clear() {
-	if p.terminal {
+	if !p.plain {
 		fmt.Fprint(p.out, "\r\033[K")
 	}
 }

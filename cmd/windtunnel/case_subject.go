@@ -100,6 +100,7 @@ type caseTarget struct {
 	caserun.Options        // without Dir and Done
 	name            string // of the controller, for reports
 	live            bool   // what cases cover is changed on the running controller
+	progress        progressFlags
 }
 
 // target returns the controllers that a run of cases starts.
@@ -127,7 +128,7 @@ func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 // do runs cases and shows the progress. The error, which is printed as well, says why some could not
 // be run. done is called with each result.
 func (t caseTarget) do(ctx context.Context, stderr io.Writer, done func(behave.Result)) ([]behave.Result, error) {
-	progress := showCaseProgress(stderr, len(t.Cases))
+	progress := showCaseProgress(stderr, len(t.Cases), t.progress.plain(stderr))
 	t.Done = func(r behave.Result) {
 		if t.Recorded != nil && r.Outcome == behave.Failed {
 			r.Outcome = behave.Passed // what is recorded expects nothing yet

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/watch"
@@ -127,5 +128,32 @@ func TestPlainProgress(t *testing.T) {
 		if !(progressFlags{}).plain(out) {
 			t.Errorf("%T gets a table", out)
 		}
+	}
+	t.Setenv("TERM", "xterm")
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	defer terminal.Close()
+	if (progressFlags{}).plain(terminal) || !(progressFlags{quiet: true}).plain(terminal) {
+		t.Error("a terminal gets lines without --quiet, or a table with it")
+	}
+}
+
+// The progress of cases updates one line, which is out of the way of other output. Plain lines come only
+// every few seconds.
+func TestCaseProgress(t *testing.T) {
+	shown := func(plain bool) string {
+		var out bytes.Buffer
+		progress := showCaseProgress(&out, 2, plain)
+		progress.done(behave.Result{Outcome: behave.Passed}, func() { out.WriteString("a line\n") })
+		progress.end()
+		return out.String()
+	}
+	if got, want := shown(false), "0 of 2 cases\r\033[Ka line\n1 of 2 cases: 1 passed\r\033[K"; got != want {
+		t.Errorf("on a terminal %q, want %q", got, want)
+	}
+	if got, want := shown(true), "a line\n"; got != want {
+		t.Errorf("plain %q, want %q", got, want)
 	}
 }

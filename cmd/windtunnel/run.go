@@ -18,8 +18,7 @@ import (
 // runOptions contains the flags of run.
 type runOptions struct {
 	out      string
-	seed     uint64
-	seedSet  bool
+	seed     seedFlag
 	subjects []string
 	driver   driverFlags
 	progress progressFlags
@@ -46,13 +45,12 @@ applies to the subject, 130 interrupted (the report covers the run until then).`
 		Args:              arguments("SCENARIO.yaml"),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seedSet = cmd.Flags().Changed("seed")
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
-	flags.Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
+	o.seed.add(flags)
 	addLength(flags, &o.length)
 	addServe(flags, &o.serve)
 	addSubjects(flags, &o.subjects)
@@ -85,10 +83,7 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if s, err = withLength(s, o.length); err != nil {
 		return err
 	}
-	if !o.seedSet {
-		o.seed = s.Seed
-	}
-	one := runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed, out: o.out, name: s.Name, serve: o.serve, progress: o.progress}
+	one := runSpec{scenario: s, rewritten: o.length != 0 || len(subjects) > 0, seed: o.seed.or(s.Seed), out: o.out, name: s.Name, serve: o.serve, progress: o.progress}
 	_, err = runOne(ctx, one, o.driver, o.format, stdout, stderr)
 	return err
 }

@@ -34,8 +34,7 @@ type sweepOptions struct {
 	drain      bool
 	out        string
 	resume     bool
-	seed       uint64
-	seedSet    bool
+	seed       seedFlag
 	subjects   []string
 	length     time.Duration
 	driver     driverFlags
@@ -62,7 +61,6 @@ scenario needs; 130 interrupted.`,
 		Args:              arguments("SCENARIO.yaml"),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seedSet = cmd.Flags().Changed("seed")
 			return o.sweep(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -77,7 +75,7 @@ scenario needs; 130 interrupted.`,
 	flags.BoolVar(&o.drain, "drain-curves", false, "also report how many connections the workers that drain still hold, by the seconds since the reload")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-sweep-TIME)")
 	flags.BoolVar(&o.resume, "resume", false, "continue the sweep in the folder of --out: keep its finished runs")
-	flags.Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
+	o.seed.add(flags)
 	addLength(flags, &o.length)
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
@@ -151,9 +149,7 @@ func (o sweepOptions) plan(path string, stderr io.Writer) (design sweep.Design, 
 		return design, nil, nil, err
 	}
 	warn(stderr, own)
-	if design.Seed = own.Seed; o.seedSet {
-		design.Seed = o.seed
-	}
+	design.Seed = o.seed.or(own.Seed)
 	if planned, err = sweep.Plan(text, &design, load); err != nil {
 		return design, nil, nil, err
 	}

@@ -21,6 +21,7 @@ import (
 type verifyOptions struct {
 	tier         string
 	out          string
+	seed         seedFlag
 	subjects     []string
 	driver       driverFlags
 	progress     progressFlags
@@ -58,6 +59,7 @@ has no control, 3 a run was void.`,
 	flags := command.Flags()
 	flags.StringVar(&o.tier, "tier", "", "only scenarios of this tier: pr, nightly or soak")
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
+	o.seed.add(flags)
 	addLength(flags, &o.length)
 	addSubjects(flags, &o.subjects)
 	o.driver.add(command)
@@ -123,6 +125,7 @@ func (o verifyOptions) prepare(paths []string, stderr io.Writer) ([]*scenario.Sc
 	var unproved []error
 	for i, s := range all {
 		warn(stderr, s)
+		s.Seed = o.seed.or(s.Seed)
 		if !o.skipControls {
 			unproved = append(unproved, unprovable(s))
 		}
