@@ -250,7 +250,8 @@ func (o *regressOptions) sides(subjects [2]scenario.Subject, folder string) (sid
 	return sides, clusters, err
 }
 
-// readCorpus reads the clusters of --corpus. One without an ingress is another file by mistake.
+// readCorpus reads the clusters of --corpus. One without an object that the controller reads is another
+// file by mistake.
 func readCorpus(paths []string) ([]regress.Cluster, map[string]string, error) {
 	clusters, flags, err := clusterfiles.Read(paths, knownCaseNames())
 	if err != nil {
@@ -261,8 +262,8 @@ func readCorpus(paths []string) ([]regress.Cluster, map[string]string, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if !c.Case && len(source.Ingresses()) == 0 {
-			return nil, nil, fmt.Errorf("--corpus: the cluster %s has no ingress: kubectl get ingress,svc,… -A -o yaml prints those of all namespaces", c.Name)
+		if !c.Case && source.Empty() {
+			return nil, nil, fmt.Errorf("--corpus: the cluster %s has no ingress, Service, EndpointSlice, Secret or ConfigMap: kubectl get ingress,svc,… -A -o yaml prints those of all namespaces", c.Name)
 		}
 	}
 	return clusters, flags, nil

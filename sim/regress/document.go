@@ -110,7 +110,7 @@ type Example struct {
 type Minimal struct {
 	Objects   []string `json:"objects"`
 	Manifests string   `json:"manifests"`
-	// File is the name of the file with the manifests, relative to the folder of the report.
+	// File is the name of the file with the manifests, relative to the folder of the report; empty without objects.
 	File string `json:"file,omitempty"`
 }
 

@@ -8,11 +8,12 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// Files returns the files with the smallest clusters, by name, and sets their names in the report.
+// Files returns the files with the smallest clusters, by name, and sets their names in the report. A
+// cluster without objects has no file.
 func Files(r *regress.Report) map[string]string {
 	files := map[string]string{}
 	name := func(number int, what string, m *regress.Minimal) {
-		if m == nil {
+		if m == nil || len(m.Objects) == 0 {
 			return
 		}
 		m.File = fmt.Sprintf("%s.yaml", fileName(number, what))

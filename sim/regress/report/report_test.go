@@ -78,7 +78,7 @@ func TestReports(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, *regress.Report) error{"text": report.Text, "md": report.Markdown, "html": report.HTML} {
 		r := differing()
 		files := report.Files(r)
-		if len(files) != 3 || files["001-gain-proxy-buffering.yaml"] != manifests || files["001-failure-nginx-t.yaml"] != manifests {
+		if len(files) != 2 || files["001-gain-proxy-buffering.yaml"] != manifests || files["001-failure-nginx-t.yaml"] != manifests {
 			t.Fatalf("files %q", files)
 		}
 		var out bytes.Buffer
