@@ -119,6 +119,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	if err := refusedByBoth(subjects); err != nil {
+		return err
+	}
 	for i, s := range subjects {
 		if s.Controller == scenario.Bundled {
 			warnOfKeys(stderr, sideNames[i], s.Config)

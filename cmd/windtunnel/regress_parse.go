@@ -3,10 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/sim/regress/revision"
 	"windtunnel.dev/sim/scenario"
 )
@@ -59,6 +63,31 @@ func parseSide(ctx context.Context, text, folder string) (scenario.Subject, erro
 		}
 	}
 	return s, nil
+}
+
+// refusedByBoth returns an error for each ConfigMap key that both sides set to values that the bundled
+// controller does not use: both then have another value, and a comparison says nothing about the key.
+func refusedByBoth(subjects [2]scenario.Subject) error {
+	if otherController(subjects) != "" {
+		return nil
+	}
+	reasons := func(s scenario.Subject) map[string]string {
+		_, problems := options.Parse(s.Config, options.Defaults(1, false))
+		all := map[string]string{}
+		for _, problem := range problems {
+			all[problem.Key] = problem.Reason
+		}
+		return all
+	}
+	base, head := reasons(subjects[0]), reasons(subjects[1])
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(base)) {
+		if _, both := head[key]; both {
+			values := slices.Compact([]string{subjects[0].Config[key], subjects[1].Config[key]})
+			errs = append(errs, fmt.Errorf("config.%s=%s: neither BASE nor HEAD uses this value, so the comparison would say nothing about it: %s (docs/configmap.md)", key, strings.Join(values, " and "), base[key]))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // isSetting reports whether a text is a setting, as opposed to an adapter's name followed by a
