@@ -42,7 +42,7 @@ func momentNotices(series measure.Series) (all []notice, rest string) {
 		}
 	}
 	if others += len(moments) - len(all); others > 0 {
-		rest = fmt.Sprintf("Requests failed at %s as well, fewer each time.", plural.Of(others, "other moment"))
+		rest = fmt.Sprintf("Requests also failed at %s, fewer each time.", plural.Of(others, "other moment"))
 	}
 	return all, rest
 }
@@ -60,7 +60,7 @@ func troubles(s measure.Subject) (all []notice) {
 		add(s.Workers.Crashed, "generations", "worker of "+s.Name+" crashed or was killed", "workers of "+s.Name+" crashed or were killed")
 	}
 	if n := len(s.Trouble); n > 0 {
-		text := fmt.Sprintf("The harness noticed trouble with %s: %s", s.Name, s.Trouble[0])
+		text := fmt.Sprintf("The harness reported a problem with %s: %s", s.Name, s.Trouble[0])
 		if n > 1 {
 			text += fmt.Sprintf(" (and %d more)", n-1)
 		}

@@ -41,13 +41,13 @@ func (a answers) lines() []answer {
 	if len(a.Worth) == 1 {
 		worth = []string{a.Worth[0].Text}
 	} else if len(a.Worth) > 1 {
-		worth = []string{fmt.Sprintf("%d things:", len(a.Worth))}
+		worth = []string{fmt.Sprintf("%d items:", len(a.Worth))}
 		for _, n := range a.Worth {
 			worth = append(worth, n.Text)
 		}
 	}
 	return []answer{
-		{"Asked", []string{strings.TrimSpace(a.Asked + " " + a.Ran)}},
+		{"Scenario", []string{strings.TrimSpace(a.Asked + " " + a.Ran)}},
 		{"Result", []string{a.Result}},
 		{"Valid", []string{a.Valid}},
 		{"Worth a look", worth},
@@ -91,19 +91,19 @@ func loadOf(subjects []measure.Subject) string {
 		}
 		return float64(s.Requests.Sent) / s.Measured.Seconds()
 	}
-	return "about " + spanned(subjects, rate, func(n float64) string { return count(int(math.Round(n))) }) + " requests a second"
+	return "about " + spanned(subjects, rate, func(n float64) string { return count(int(math.Round(n))) }) + " requests/s"
 }
 
 func changesOf(subjects []measure.Subject) string {
 	made := func(s measure.Subject) float64 { return float64(s.Changes.Made) }
 	low, high := extremes(subjects, made)
 	if high == 0 {
-		return "no changes of the cluster"
+		return "no cluster changes"
 	}
 	if low == 1 && high == 1 {
-		return "1 change of the cluster"
+		return "1 cluster change"
 	}
-	return spanned(subjects, made, func(n float64) string { return count(int(n)) }) + " changes of the cluster"
+	return spanned(subjects, made, func(n float64) string { return count(int(n)) }) + " cluster changes"
 }
 
 // faultsOf names the faults of the scenario; it is empty if there were none.
@@ -131,9 +131,9 @@ func quietOf(result measure.Result) string {
 		}
 	}
 	if len(bounds) == 0 {
-		return "Nothing, but there was no traffic that could have failed."
+		return "Nothing, but no requests were sent."
 	}
-	return "Nothing: no request failed, so with 95 % confidence fewer fail than " + listOf(trimmed(bounds)) + "."
+	return "Nothing: no request failed. Upper bound of the failure rate at 95 % confidence: " + listOf(trimmed(bounds)) + "."
 }
 
 func forSubject(result measure.Result, s measure.Subject) string {

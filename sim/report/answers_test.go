@@ -41,11 +41,11 @@ func check(subject string, met bool) judge.Check {
 func TestRan(t *testing.T) {
 	for want, result := range map[string]measure.Result{
 		"Nothing was measured.": resultWith(measure.Subject{Name: "a"}),
-		"The subject a ran for 20.0 s, with about 300 requests a second and no changes of the cluster.": resultWith(valid("a", nil)),
-		"The subject a ran for 20.0 s, with no traffic and 1 change of the cluster.": resultWith(valid("a", func(s *measure.Subject) {
+		"The subject a ran for 20.0 s, with about 300 requests/s and no cluster changes.": resultWith(valid("a", nil)),
+		"The subject a ran for 20.0 s, with no traffic and 1 cluster change.": resultWith(valid("a", func(s *measure.Subject) {
 			s.Requests, s.Changes.Made = measure.Requests{}, 1
 		})),
-		"The subjects a, b and c took turns, 20.0 s to 21.0 s each, with about 286 to 300 requests a second, 99 to 1,000 changes of the cluster and the faults disk-full and worker-kill.": resultWith(
+		"The subjects a, b and c took turns, 20.0 s to 21.0 s each, with about 286 to 300 requests/s, 99 to 1,000 cluster changes and the faults disk-full and worker-kill.": resultWith(
 			valid("a", func(s *measure.Subject) {
 				s.Changes.Made, s.Struck = 99, []measure.Struck{{Name: "disk-full"}, {Name: "worker-kill"}}
 			}),
@@ -177,9 +177,9 @@ func TestWorthALook(t *testing.T) {
 	want := []notice{
 		{"3 requests failed at 11.0 s on a: .", "moment-1-1"}, {"4 requests failed at 13.0 s on a: .", "moment-1-3"}, {"5 requests failed at 15.0 s on a: .", "moment-1-5"},
 		{"9 requests failed at 16.0 s on a: .", "moment-1-6"}, {"2 requests failed at 17.0 s on a: .", "moment-1-7"},
-		{"Requests failed at 4 other moments as well, fewer each time.", "time"},
+		{"Requests also failed at 4 other moments, fewer each time.", "time"},
 		{"1 change did not reach every worker of a in time.", "worst"}, {"2 changes of a were refused by the API server.", "worst"},
-		{"3 workers of a crashed or were killed.", "generations"}, {"The harness noticed trouble with a: it rained (and 1 more).", "environment"},
+		{"3 workers of a crashed or were killed.", "generations"}, {"The harness reported a problem with a: it rained (and 1 more).", "environment"},
 	}
 	if len(got.Worth) != len(want) || got.Quiet != "" {
 		t.Fatalf("got %d notices and %q, want %d: %+v", len(got.Worth), got.Quiet, len(want), got.Worth)
@@ -193,9 +193,9 @@ func TestWorthALook(t *testing.T) {
 
 func TestNothingWorthALook(t *testing.T) {
 	for want, result := range map[string]measure.Result{
-		"Nothing: no request failed, so with 95 % confidence fewer fail than 0.05 % (6,000 requests).":                                           resultWith(valid("a", nil)),
-		"Nothing: no request failed, so with 95 % confidence fewer fail than 0.05 % with a (6,000 requests) and 0.05 % with b (6,000 requests).": resultWith(valid("a", nil), valid("b", nil)),
-		"Nothing, but there was no traffic that could have failed.":                                                                              resultWith(measure.Subject{Name: "a"}),
+		"Nothing: no request failed. Upper bound of the failure rate at 95 % confidence: 0.05 % (6,000 requests).":                                           resultWith(valid("a", nil)),
+		"Nothing: no request failed. Upper bound of the failure rate at 95 % confidence: 0.05 % with a (6,000 requests) and 0.05 % with b (6,000 requests).": resultWith(valid("a", nil), valid("b", nil)),
+		"Nothing, but no requests were sent.": resultWith(measure.Subject{Name: "a"}),
 	} {
 		got := answersOf(result, measure.Series{}, nil)
 		if len(got.Worth) != 0 || got.Quiet != want {

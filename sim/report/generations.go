@@ -87,9 +87,9 @@ func held(h measure.History) string {
 	case h.Draining < 0:
 		return "–"
 	case h.Held.Samples == 0:
-		return "gone before a sample"
+		return "ended before the first sample"
 	case h.Held.Clients+h.Held.Pods == 0:
-		return "none when sampled"
+		return "none in the samples"
 	}
 	return fmt.Sprintf("%s of clients, %s to pods", count(h.Held.Clients), count(h.Held.Pods))
 }
@@ -111,7 +111,7 @@ func exits(h measure.History) string {
 func endedBy(way string) string {
 	switch {
 	case way == measure.Untold:
-		return "not told how"
+		return "exit status unknown"
 	case strings.HasPrefix(way, "SIG"):
 		return "by " + way
 	}

@@ -17,15 +17,15 @@ func TestLives(t *testing.T) {
 		{
 			measure.History{Generation: 1, Workers: 2, Began: time.Second, Draining: 12 * time.Second, Ended: 15 * time.Second, PeakRSS: 2 << 20,
 				Held: measure.Held{Samples: 3, Clients: 1200, Pods: 1}, Exits: map[string]int{"code 0": 1, "SIGKILL": 3, "untold": 2}},
-			generationRow{"1", "before", "11.0 s", "3.00 s", "2", "2.00 MiB", "–", "1,200 of clients, 1 to pods", "3 by SIGKILL, 2 not told how, 1 with code 0"},
+			generationRow{"1", "before", "11.0 s", "3.00 s", "2", "2.00 MiB", "–", "1,200 of clients, 1 to pods", "3 by SIGKILL, 2 exit status unknown, 1 with code 0"},
 		},
 		{
 			measure.History{Generation: 2, Workers: 1, Began: 12 * time.Second, Draining: 52 * time.Second, Ended: -1, PeakRSS: 3 << 20, PeakPSS: 1 << 20},
-			generationRow{"2", "2.00 s", "40.0 s", "to the end", "1", "3.00 MiB", "1.00 MiB", "gone before a sample", "–"},
+			generationRow{"2", "2.00 s", "40.0 s", "to the end", "1", "3.00 MiB", "1.00 MiB", "ended before the first sample", "–"},
 		},
 		{
 			measure.History{Generation: 5, Workers: 1, Began: 12 * time.Second, Draining: 13 * time.Second, Ended: 14 * time.Second, Held: measure.Held{Samples: 1}},
-			generationRow{"5", "2.00 s", "1.00 s", "1.00 s", "1", "–", "–", "none when sampled", "–"},
+			generationRow{"5", "2.00 s", "1.00 s", "1.00 s", "1", "–", "–", "none in the samples", "–"},
 		},
 		{
 			measure.History{Generation: 3, Workers: 1, Began: 30 * time.Second, Draining: -1, Ended: 51 * time.Second, Exits: map[string]int{"SIGSEGV": 1}},

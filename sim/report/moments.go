@@ -170,7 +170,7 @@ func fateOf(c measure.Served) string {
 	case c.Last >= 0:
 		return "served by every worker " + duration(c.Last) + " later"
 	case c.First >= 0:
-		return "served by the first worker " + duration(c.First) + " later, and not by all in time"
+		return "served by the first worker " + duration(c.First) + " later, but not by all workers in time"
 	}
 	return "not served in time"
 }

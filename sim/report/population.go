@@ -15,7 +15,7 @@ func populationLines(p *event.Population) []string {
 	lines := []string{plainLine(fmt.Sprintf("cluster %s: %s, %s with %s (%d more are not ready), %s",
 		p.File, plural.Of(p.Ingresses, "ingress", "ingresses"), plural.Of(p.Services, "service"), plural.Of(p.Pods, "pod"), p.Unready, plural.Of(p.Targets, "target")))}
 	for _, left := range p.LeftOut {
-		lines = append(lines, plainLine("left out of it: "+left.String()))
+		lines = append(lines, plainLine("not included: "+left.String()))
 	}
 	return lines
 }

@@ -19,7 +19,7 @@ func ReadJSON(r io.Reader) (measure.Result, []judge.Check, error) {
 		return measure.Result{}, nil, fmt.Errorf("reading the result: %w", err)
 	}
 	if read.Schema != measure.Schema {
-		return measure.Result{}, nil, fmt.Errorf("the result is of schema %q, this program reads %q; make it again with windtunnel report", read.Schema, measure.Schema)
+		return measure.Result{}, nil, fmt.Errorf("the result is of schema %q, this program reads %q; recompute it with windtunnel report", read.Schema, measure.Schema)
 	}
 	return read.Result, read.Checks, nil
 }

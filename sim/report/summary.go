@@ -42,28 +42,28 @@ var rows = withFigures([]row{
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.", "",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
-	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", "converge.way.sync", legs},
+	{"of which wait / sync / spread p50", "The stages of a change, medians. Wait: from the API server's acceptance to the start of the sync that applied the change. Sync: that sync. Spread: from the first worker to the last.", "converge.way.sync", legs},
 	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", "", faultStrikes},
-	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.", "",
+	{"requests sent", "Requests that the lanes were due to send in the measured rounds.", "",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
 	{"requests failed, by cause", "If none failed: the upper bound of the true rate at 95 % confidence (the rule of three).", "", failures},
 	figure("requests.retries"),
 	figure("requests.sockets"),
-	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", "", latency},
+	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose clients choose the length of requests have no latency.", "", latency},
 	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", "", requestDurations},
-	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", "", certificates},
+	{"new certificate first / last seen p50 / max", "From the intent of a change until a client first received the new certificate, and until a client last received the old one.", "", certificates},
 	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", "", stale},
 	figure("workers.alive"),
-	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", "", drainTimes},
+	{"worker drain time p50 / max", "From the signal to shut down gracefully until the exit of a worker. Workers that ended in another way are listed separately.", "", drainTimes},
 	{"peak memory, proxy", "Resident memory of nginx, or of the proxy that the subject has, summed over all its processes; shared pages count in each. From the beginning of the first round to the end of the last.", "", memory},
-	{"peak heap, controller", "Memory of the objects of a controller in Go, garbage included, as it reports itself. From the beginning of the first round to the end of the last.", "heap", heap},
-	{"fullest dictionary", "The shared dictionary of nginx's Lua with the smallest free part, and what was free of it in whole pages, at least.", "dictionaries", fullestDictionary},
+	{"peak heap, controller", "Heap of the controller's Go process, garbage included, from its metrics. From the beginning of the first round to the end of the last.", "heap", heap},
+	{"fullest dictionary", "The shared dictionary of nginx's Lua with the smallest free share, and the minimum of its free space in whole pages.", "dictionaries", fullestDictionary},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
-	{"controllers observed", "The controllers of an observed installation, what they counted themselves, and the time between two polls of the same controller, within which a reload happened.", "", observedControllers},
-	{"changes were told late by at most", "The time from the storage of a change in the API server to its report by the API, p50 / max. The API server records whole seconds, so up to a second of this may be rounding.", "", toldLate},
+	{"controllers observed", "The controllers of an observed installation, the counts in their metrics, and the time between two polls of a controller. The time of a reload is known to within one poll.", "", observedControllers},
+	{"delay between storage and report of a change, p50 / max", "From the time at which the API server stored a change until its watch reported it. The API server records whole seconds, so up to one second may be rounding.", "", toldLate},
 	{"sockets of the simulated pods", "Whether all pods shared one socket per port, or each pod had its own. Either way, the kernel refused connections to a pod that was starting or gone.", "", podSockets},
-	{"run is valid", "Whether the run says anything about the subject.", "", validityLines},
+	{"run is valid", "Whether the figures of the run can be relied on.", "", validityLines},
 })
 
 // figure returns the row of a figure.
@@ -102,7 +102,7 @@ func observedControllers(s measure.Subject) []string {
 	}
 	lines := []string{count(r.Controllers)}
 	if r.Granularity.N > 0 {
-		lines = append(lines, "asked every "+duration(r.Granularity.P50)+", at most "+duration(r.Granularity.Max))
+		lines = append(lines, "polled every "+duration(r.Granularity.P50)+", max "+duration(r.Granularity.Max))
 	}
 	for _, part := range []struct {
 		n    int
@@ -196,11 +196,11 @@ func posts(s measure.Subject) []string {
 // and why. all means that the time is that of all workers.
 func times(d measure.Durations, made measure.Changes, all bool) []string {
 	if d.N == 0 {
-		return []string{"none did"}
+		return []string{"none"}
 	}
 	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
 	if d.N < made.Made {
-		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(made.Made), plural.Noun(made.Made, "change")))
+		lines = append(lines, fmt.Sprintf("for %s of %s %s", count(d.N), count(made.Made), plural.Noun(made.Made, "change")))
 		lines = append(lines, missingTimes(made, made.Made-d.N, all)...)
 	}
 	return lines
@@ -230,7 +230,7 @@ func missingTimes(made measure.Changes, rest int, all bool) (lines []string) {
 func legs(s measure.Subject) []string {
 	w := s.Converge.Legs
 	if w.Sync.N == 0 {
-		return []string{"not told"}
+		return []string{"not reported"}
 	}
 	var parts []string
 	for _, leg := range []measure.Durations{w.Wait, w.Sync, w.Spread} {
@@ -254,7 +254,7 @@ func failures(s measure.Subject) []string {
 	for _, cause := range causes {
 		lines = append(lines, count(r.Causes[cause])+" "+cause)
 		if cause == string(event.NginxError) && r.Departed > 0 {
-			lines = append(lines, count(r.Departed)+" of these met a departed pod")
+			lines = append(lines, count(r.Departed)+" of these for departed pods")
 		}
 	}
 	return lines
@@ -266,7 +266,7 @@ func latency(s measure.Subject) []string {
 	quantiles := func(d measure.Durations) string { return duration(d.P50) + " / " + duration(d.P99) }
 	if s.Requests.Latency.N == 0 {
 		if requestDurations(s) != nil {
-			return []string{"no lane has one"}
+			return []string{"no lane measures it"}
 		}
 		return []string{"none answered"}
 	}
@@ -329,14 +329,14 @@ func fullestDictionary(s measure.Subject) []string {
 
 func drainTimes(s measure.Subject) []string {
 	w := s.Workers
-	lines := []string{"none did"}
+	lines := []string{"none"}
 	if s.WhyNot("workers.drained") != "" {
 		lines = []string{notApplicable}
 	} else if w.Drained.N > 0 {
 		lines = []string{duration(w.Drained.P50) + " / " + duration(w.Drained.Max)}
 	}
 	if w.Draining > 0 {
-		lines = append(lines, count(w.Draining)+" still drain")
+		lines = append(lines, count(w.Draining)+" still draining")
 	}
 	if w.Crashed > 0 {
 		lines = append(lines, count(w.Crashed)+" crashed or were killed")

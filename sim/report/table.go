@@ -25,7 +25,7 @@ func Table(w io.Writer, result measure.Result, series measure.Series, checks []j
 	var parts []string
 	void := voidSubjects(result)
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. The reasons are below.", plainLine(strings.Join(void, ", ")))))
+		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the figures of %s are not reliable. The reasons are below.", plainLine(strings.Join(void, ", ")))))
 	}
 	parts = append(parts, summaryTable(result, paint))
 	if notes := remarks(result); notes != "" {
@@ -113,7 +113,7 @@ func remarks(result measure.Result) string {
 			lines = append(lines, plainLine(fmt.Sprintf("not applicable to %s: %s: %s", s.Name, strings.Join(n.Measurements, ", "), n.Why)))
 		}
 		if s.PodSockets.Why != "" {
-			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had sockets of its own: %s", s.Name, s.PodSockets.Why)))
+			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had its own sockets: %s", s.Name, s.PodSockets.Why)))
 		}
 		for _, c := range s.Clocks {
 			lines = append(lines, plainLine(clockLine(c)))
@@ -122,7 +122,7 @@ func remarks(result measure.Result) string {
 			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))
 		}
 		for _, trouble := range s.Trouble {
-			lines = append(lines, plainLine(fmt.Sprintf("%s had trouble: %s", s.Name, trouble)))
+			lines = append(lines, plainLine(fmt.Sprintf("problem with %s: %s", s.Name, trouble)))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -171,7 +171,7 @@ func unjudged(result measure.Result, checks []judge.Check) string {
 	count := countChecks(checks)
 	void, judged := count[judge.NotJudged], count[judge.Met]+count[judge.NotMet]
 	if void == 0 {
-		return fmt.Sprintf("the run of %s says nothing", strings.Join(voidSubjects(result), ", "))
+		return fmt.Sprintf("the run of %s is void", strings.Join(voidSubjects(result), ", "))
 	}
 	line := fmt.Sprintf("%s not judged, because the run of %s is void", plural.Of(void, "expectation"), strings.Join(voidSubjects(result), ", "))
 	if judged > 0 {
