@@ -81,7 +81,7 @@ func childOf(node *yaml.Node, step any) (*yaml.Node, error) {
 	switch step := step.(type) {
 	case string:
 		if node.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("the scenario has no mapping that can have %s", step)
+			return nil, fmt.Errorf("%s does not exist: its parent is not a mapping in the scenario", step)
 		}
 		merged := false
 		for i := 0; i+1 < len(node.Content); i += 2 {
@@ -91,7 +91,7 @@ func childOf(node *yaml.Node, step any) (*yaml.Node, error) {
 			merged = merged || node.Content[i].ShortTag() == "!!merge"
 		}
 		if merged {
-			return nil, fmt.Errorf("the mapping that can have %s is merged from another one (<<); write it out in the file", step)
+			return nil, fmt.Errorf("the parent of %s is merged from another mapping (<<); write its fields out in the file", step)
 		}
 		value := &yaml.Node{}
 		node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: step}, value)

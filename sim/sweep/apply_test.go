@@ -83,7 +83,7 @@ func TestSetRefuses(t *testing.T) {
 		{"population.services", "", `"" is not a value`},
 		{"traffic.1.rate", "1/s", "there is no item 1: the list of the scenario's file has 1"},
 		{"expect.0", "reloads == 0", "there is no item 0"},
-		{"subjects.2.config.x", "1", "is merged from another one"},
+		{"subjects.2.config.x", "1", "is merged from another mapping"},
 		{"no.such", "1", "spec has no field no"},
 	} {
 		if _, err := sweep.Set([]byte(text), test.path, test.value); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -94,7 +94,7 @@ func TestPlanLimitsRuns(t *testing.T) {
 		want   string
 	}{
 		{sweep.MostRuns / 2, ""},
-		{sweep.MostRuns/2 + 1, "2 combinations × 5001 rounds are more than 10000 runs; make fewer rounds (--rounds), or vary fewer values"},
+		{sweep.MostRuns/2 + 1, "2 combinations × 5001 rounds are more than 10000 runs; use fewer rounds (--rounds), or vary fewer values"},
 		{math.MaxInt, "2 combinations × "},
 	} {
 		design := sweep.Design{Factors: []sweep.Factor{{Path: "population.services", Values: []string{"1", "2"}}}, Rounds: test.rounds}

@@ -63,7 +63,7 @@ func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 		return nil, err
 	}
 	if design.Rounds > MostRuns/len(combinations) {
-		return nil, fmt.Errorf("%s × %s are more than %d runs; make fewer rounds (--rounds), or vary fewer values",
+		return nil, fmt.Errorf("%s × %s are more than %d runs; use fewer rounds (--rounds), or vary fewer values",
 			plural.Of(len(combinations), "combination"), plural.Of(design.Rounds, "round"), MostRuns)
 	}
 	var all []Planned

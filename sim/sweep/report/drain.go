@@ -91,7 +91,7 @@ func drainNotes(d sweep.Document) []string {
 	if longestDrain(d) == 0 {
 		return nil
 	}
-	return []string{"Drain curves: connections of clients that a draining generation of workers still holds some time after the reload and, in brackets, its workers. Means over the generations that were seen so long; a dash means that none was."}
+	return []string{"Drain curves: connections of clients that a draining generation of workers still holds some time after the reload and, in brackets, its workers. The values are means over the generations that were observed that long; a dash means that there was none."}
 }
 
 // tickEvery returns the distance between two labels of an axis of this length.

@@ -25,7 +25,7 @@ func fractionRows(d sweep.Document) [][]string {
 		all = append(all, []string{"generator", shortOf(g.Path) + " = " + product(g.Product...)})
 	}
 	for _, c := range f.Confounded {
-		all = append(all, []string{"cannot be told apart", together(c)})
+		all = append(all, []string{"confounded", together(c)})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func together(c sweep.Confounded) string {
 // aliases names the interactions with which an effect is confounded.
 func aliases(of [][2]string) string {
 	if len(of) == 0 {
-		return "no pair"
+		return "none"
 	}
 	return strings.Join(pairs(of), ", ")
 }
@@ -98,13 +98,13 @@ func fractionNotes(d sweep.Document) []string {
 	}
 	all := []string{
 		"A generator gives a factor its last value where an even number of the factors on the right have their first value.",
-		"Confounded: a main effect contains half of the interaction of each pair beside it, and an interaction contains that of each pair beside it. The runs cannot say which of them it is. All effects are confounded with interactions of three or more factors, which are taken to be small.",
+		"Confounded: a main effect contains half of the interaction of each pair beside it, and an interaction contains that of each pair beside it. The runs cannot separate them. All effects are confounded with interactions of three or more factors, which are taken to be small.",
 	}
 	if d.Interrupted || slices.ContainsFunc(d.Rows, func(r sweep.Row) bool { return r.Void > 0 }) {
-		all = append(all, "A figure has no effects if the valid runs do not suffice to tell them apart.")
+		all = append(all, "The effects of a figure are missing if the valid runs are too few to separate them.")
 	}
 	if unknown(d) {
-		all = append(all, "The intervals are unknown: the runs are just enough for the effects. Use --rounds 2 or a larger fraction.")
+		all = append(all, "The intervals are unknown: the runs suffice only for the effects themselves. Use --rounds 2 or a larger fraction.")
 	}
 	return all
 }

@@ -169,14 +169,14 @@ func headline(d sweep.Document) string {
 func notes(d sweep.Document) []string {
 	var all []string
 	if d.Interrupted {
-		all = append(all, fmt.Sprintf("The sweep is not finished: it has %s. Continue it with --resume.", plural.Of(len(d.Runs), "run")))
+		all = append(all, fmt.Sprintf("The sweep is incomplete: it has %s. Continue it with --resume.", plural.Of(len(d.Runs), "run")))
 	}
 	void := 0
 	for _, r := range d.Rows {
 		void += r.Void
 	}
 	if void > 0 {
-		all = append(all, plural.Of(void, "run")+" of a subject stayed void: the machine was too busy to measure. Their values are left out; --resume makes them again.")
+		all = append(all, plural.Of(void, "run")+" of a subject stayed void: the machine was too busy to measure. The values do not include them; --resume repeats them.")
 	}
 	for _, run := range d.Runs {
 		if run.Note != "" && run.Outcome != "passed" {
@@ -204,17 +204,17 @@ func effectNotes(d sweep.Document) []string {
 	if chance > 0 {
 		all = append(all, fmt.Sprintf("Not listed: %s whose interval contains zero.", plural.Of(chance, "main effect")))
 	}
-	all = append(all, "A main effect is the mean difference from the first value of the factor, over the combinations of the others. Each interval holds by itself: of many, one in twenty misses.")
+	all = append(all, "A main effect is the mean difference from the first value of the factor, over the combinations of the others. The intervals are not corrected for multiple comparisons: one in twenty misses the true value.")
 	all = append(all, fractionNotes(d)...)
 	switch {
 	case d.Design.OneAtATime:
-		all = append(all, "Factors that vary one at a time show no interactions.")
+		all = append(all, "Interactions cannot be estimated if factors vary one at a time.")
 	case d.Design.Rounds == 1 && len(d.Design.Factors) == 2:
-		all = append(all, "The intervals come from the scatter between combinations. With one run each, two factors show no interactions: use --rounds 2 or more.")
+		all = append(all, "The intervals come from the variation between combinations. With one run per combination, interactions of two factors cannot be estimated: use --rounds 2 or more.")
 	case len(d.Interactions) == 0:
-		all = append(all, "No interaction has an interval without zero.")
+		all = append(all, "The interval of every interaction contains zero.")
 	default:
-		all = append(all, "An interaction is the effect of the first factor's last value at the last value of the second factor, less that at its first value.")
+		all = append(all, "An interaction is the effect of the first factor's last value at the last value of the second factor, minus its effect at the first value.")
 	}
 	return all
 }

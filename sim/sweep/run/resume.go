@@ -72,7 +72,7 @@ func (s Sweep) same(before sweep.Document) error {
 	case !reflect.DeepEqual(was.Factors, is.Factors):
 		return fmt.Errorf("it varies %s, and this one %s", vary(was.Factors), vary(is.Factors))
 	case was.OneAtATime != is.OneAtATime:
-		return errors.New("one of the two varies one factor at a time")
+		return errors.New("only one of the two varies one factor at a time")
 	case !reflect.DeepEqual(was.Fraction, is.Fraction):
 		return fmt.Errorf("it runs %s, and this one %s", was.Fraction, is.Fraction)
 	case was.Rounds != is.Rounds:

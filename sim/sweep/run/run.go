@@ -61,7 +61,7 @@ func (s Sweep) Do(ctx context.Context) (sweep.Document, judge.Outcome, error) {
 func (s Sweep) all(ctx context.Context, doc *sweep.Document) (judge.Outcome, error) {
 	todo := s.missing(*doc)
 	if kept := len(doc.Runs); kept > 0 {
-		fmt.Fprintf(s.Say, "%s kept, %s to make\n", plural.Of(kept, "finished run"), plural.Of(len(todo), "run"))
+		fmt.Fprintf(s.Say, "%s kept, %s to run\n", plural.Of(kept, "finished run"), plural.Of(len(todo), "run"))
 	}
 	clock := estimate{}
 	for i, t := range todo {
