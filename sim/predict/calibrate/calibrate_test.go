@@ -122,7 +122,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("ingresses: %+v", got)
 	}
 	large.Input.Processors = 8
-	if _, err := Fit([]Run{small, large}, 1); err == nil || !strings.Contains(err.Error(), "fit the runs of one machine") {
+	if _, err := Fit([]Run{small, large}, 1); err == nil || !strings.Contains(err.Error(), "use runs of one machine") {
 		t.Errorf("runs of two machines: %v", err)
 	}
 	if _, err := Fit(nil, 1); err == nil {

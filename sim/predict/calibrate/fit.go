@@ -22,7 +22,7 @@ func Fit(runs []Run, seed uint64) (*costs.Parameters, error) {
 	p.Range = map[string]costs.Interval{}
 	for _, r := range runs {
 		if r.Input.Processors != p.Processors {
-			return nil, fmt.Errorf("%s was made with %d processors, %s with %d: fit the runs of one machine", r.Folder, r.Input.Processors, runs[0].Folder, p.Processors)
+			return nil, fmt.Errorf("%s was made with %d processors, %s with %d: use runs of one machine", r.Folder, r.Input.Processors, runs[0].Folder, p.Processors)
 		}
 		p.Scenarios = append(p.Scenarios, r.Scenario)
 		for name, value := range predict.Quantities(r.Input) {

@@ -48,13 +48,13 @@ var Table = []Figure{
 	{"syncs", "syncs", Count, "syncs of the controller, with those that find nothing to do", "", 1, func(o simulate.Outcome) float64 { return float64(o.Syncs) }},
 	{"reloads", "reloads", Count, "reloads of nginx", "reloads", 1, func(o simulate.Outcome) float64 { return float64(o.Reloads) }},
 	{"busy", "controller is busy", Share, "share of the time in which a sync runs", "", 0.01, simulate.Outcome.Busy},
-	{"generations", "generations alive at once", Count, "most generations of workers that are alive at once", "workers.alive", 1, func(o simulate.Outcome) float64 { return float64(o.Generations) }},
-	{"workers", "workers alive at once", Count, "most workers that are alive at once", "workers.most", 1, func(o simulate.Outcome) float64 { return float64(o.Workers) }},
-	{"list", "list of backends", MiB, "a POST of all backends, which Lua's dictionary configuration_data must hold", "", 1, func(o simulate.Outcome) float64 { return o.List }},
-	{"memory.peak", "peak memory", MiB, "peaks of nginx and of the controller, added", "memory.peakPSS and the controller", 1, func(o simulate.Outcome) float64 { return o.Memory.Sum() }},
+	{"generations", "generations alive at once", Count, "maximum number of generations of workers alive at once", "workers.alive", 1, func(o simulate.Outcome) float64 { return float64(o.Generations) }},
+	{"workers", "workers alive at once", Count, "maximum number of workers alive at once", "workers.most", 1, func(o simulate.Outcome) float64 { return float64(o.Workers) }},
+	{"list", "list of backends", MiB, "size of a POST of all backends, which must fit into Lua's dictionary configuration_data", "", 1, func(o simulate.Outcome) float64 { return o.List }},
+	{"memory.peak", "peak memory", MiB, "sum of the peaks of nginx and of the controller", "memory.peakPSS and the controller", 1, func(o simulate.Outcome) float64 { return o.Memory.Sum() }},
 	{"memory.nginx", "peak memory, nginx", MiB, "all processes of nginx, with shared pages counted once", "memory.peakPSS", 1, func(o simulate.Outcome) float64 { return o.Memory.Nginx }},
 	{"memory.controller", "peak memory, controller", MiB, "resident memory of the controller", "the controller in the log", 1, func(o simulate.Outcome) float64 { return o.Memory.Controller }},
-	{"lost", "requests lost", Count, "requests that clients lose by reloads, pods that left, and streams that are cut", "requests.failed", 1, func(o simulate.Outcome) float64 { return o.Lost.Sum() }},
+	{"lost", "requests lost", Count, "requests that clients lose because of reloads, departed pods and interrupted streams", "requests.failed", 1, func(o simulate.Outcome) float64 { return o.Lost.Sum() }},
 }
 
 // Names returns the names of all figures.

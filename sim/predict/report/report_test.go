@@ -126,7 +126,7 @@ func TestNeverCompared(t *testing.T) {
 	if err := report.Text(&text, p); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "no figure can be relied on") {
+	if !strings.Contains(text.String(), "no figure is reliable") {
 		t.Errorf("got %s", text.String())
 	}
 }

@@ -189,7 +189,7 @@ func Remarks(p *predict.Prediction) []string {
 	}
 	source += "."
 	if p.Parameters.HeldOut == 0 {
-		source += " They were never compared with held-out runs, so no figure can be relied on: see windtunnel calibrate --validate."
+		source += " They were not compared with held-out runs, so no figure is reliable: see windtunnel calibrate --validate."
 	}
 	return append(lines, source)
 }
@@ -207,13 +207,13 @@ func limits(p *predict.Prediction) []string {
 	}
 	var lines []string
 	if load > simulate.MostLoad {
-		lines = append(lines, fmt.Sprintf("The requests need %s of the processors, with their clients and pods, but the simulation leaves %s to everything else: ask for fewer requests or more processors.",
+		lines = append(lines, fmt.Sprintf("The requests need %s of the processors, with their clients and pods, but the simulation leaves %s to everything else: reduce the requests or add processors.",
 			Format(figure.Share, load), Format(figure.Share, 1-simulate.MostLoad)))
 	}
 	if list <= dictionary {
 		return lines
 	}
-	return append(lines, fmt.Sprintf("The list of backends has %s, but Lua's dictionary configuration_data holds %d MiB, unless lua-shared-dicts says otherwise: raise it, or endpoints do not change any more.", Format(figure.MiB, list), dictionary))
+	return append(lines, fmt.Sprintf("The list of backends has %s, but Lua's dictionary configuration_data holds %d MiB, unless lua-shared-dicts sets another size: increase it, because larger lists are rejected and nginx keeps the old endpoints.", Format(figure.MiB, list), dictionary))
 }
 
 func machineOf(machine map[string]string) string {
@@ -247,9 +247,9 @@ func extrapolation(p *predict.Prediction) []string {
 		}
 	}
 	if len(worst) == 0 {
-		return []string{"All quantities are within the range of the runs that the costs were fitted from."}
+		return []string{"All quantities are within the range of the runs to which the costs were fitted."}
 	}
-	lines := []string{"This extrapolates: the errors are those within the range of the runs, and are not known beyond it."}
+	lines := []string{"This extrapolates: the errors apply within the range of the runs; beyond it, they are unknown."}
 	for _, name := range slices.Sorted(maps.Keys(worst)) {
 		b := worst[name]
 		limit := fmt.Sprintf("%s times the largest of the runs, %s", number(b.Times), number(b.High))
@@ -265,9 +265,9 @@ func extrapolation(p *predict.Prediction) []string {
 func errorOf(f figure.Figure, e *costs.Error) string {
 	switch {
 	case e == nil && f.Measured == "":
-		return "no run measures it"
+		return "not measured"
 	case e == nil:
-		return "not known"
+		return "unknown"
 	case e.Predictable():
 		return fmt.Sprintf("%s, worst %s", Percent(e.Median), Percent(e.Worst))
 	}
