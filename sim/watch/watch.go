@@ -179,7 +179,7 @@ func (r *Run) waits(s Status) string {
 		if i := slices.IndexFunc(s.Subjects, func(one SubjectStatus) bool { return one.Name == r.subject }); i >= 0 && s.Subjects[i].Waiting > 0 {
 			return fmt.Sprintf("waits until every worker serves %s, at most %v", plural.Of(s.Subjects[i].Waiting, "more change"), s.Of)
 		}
-		return fmt.Sprintf("waits until the probes have seen the last change, at most %v", s.Of)
+		return fmt.Sprintf("waits until the probes have observed the last change, at most %v", s.Of)
 	case Resting:
 		return "waits for the requests that are still open"
 	case Stopping:

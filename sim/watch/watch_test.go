@@ -47,7 +47,7 @@ func TestStatusSaysWhatTheRunWaitsFor(t *testing.T) {
 		{name: "turn of b", events: []event.Event{phase("b", event.RoundBegin), {Subject: "b", Request: &event.Request{Lane: "post", Cause: event.Reset}}},
 			stage: watch.Changing, waits: "waits for the end of the timeline", phaseA: "done", phaseB: "changing 1/1", turn: 2, changesOfA: 1, failedOfB: 1, failedCauseB: event.Reset},
 		{name: "settled", events: []event.Event{phase("b", event.ChurnEnd)},
-			stage: watch.Settling, waits: "waits until the probes have seen the last change, at most 20s", phaseA: "done", phaseB: "settling 1/1", turn: 2, changesOfA: 1, failedOfB: 1, failedCauseB: event.Reset},
+			stage: watch.Settling, waits: "waits until the probes have observed the last change, at most 20s", phaseA: "done", phaseB: "settling 1/1", turn: 2, changesOfA: 1, failedOfB: 1, failedCauseB: event.Reset},
 		{name: "the end", events: []event.Event{phase("b", event.RoundEnd), phase("a", event.Stopped)},
 			stage: watch.Stopping, waits: "waits until b has ended", phaseA: "stopped", phaseB: "stopping", turn: 2, changesOfA: 1, failedOfB: 1, failedCauseB: event.Reset},
 		{name: "cut short", events: []event.Event{{Phase: &event.Phase{Name: event.Cut}}},

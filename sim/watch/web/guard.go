@@ -24,9 +24,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case !isLoopback(hostOf(r.Host)):
 			http.Error(w, "this server has no such host", http.StatusMisdirectedRequest)
 		case origin != "" && origin != "http://"+r.Host, crossOrigin.Check(r) != nil:
-			http.Error(w, "another site asks", http.StatusForbidden)
+			http.Error(w, "the request comes from another site", http.StatusForbidden)
 		case subtle.ConstantTimeCompare([]byte(tokenOf(r.URL.Path)), []byte(s.token)) != 1:
-			http.Error(w, "use the whole URL that windtunnel has printed", http.StatusNotFound)
+			http.Error(w, "use the complete URL that windtunnel printed", http.StatusNotFound)
 		default:
 			next.ServeHTTP(w, r)
 		}

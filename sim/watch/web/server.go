@@ -91,7 +91,7 @@ func checkLoopback(address string) error {
 		return fmt.Errorf("want an address and a port, such as 127.0.0.1:0: %w", err)
 	}
 	if !isLoopback(host) {
-		return fmt.Errorf("%s is not an address of loopback, and others could end the run: use 127.0.0.1, and from other machines ssh -L", host)
+		return fmt.Errorf("%s is not a loopback address, so anyone could end the run: use 127.0.0.1, and ssh -L from other machines", host)
 	}
 	return nil
 }

@@ -141,9 +141,9 @@ func TestRefusesOtherSites(t *testing.T) {
 
 func TestListensOnLoopbackOnly(t *testing.T) {
 	for address, want := range map[string]string{
-		"0.0.0.0:0":        "not an address of loopback",
-		":0":               "not an address of loopback",
-		"example.com:0":    "not an address of loopback",
+		"0.0.0.0:0":        "not a loopback address",
+		":0":               "not a loopback address",
+		"example.com:0":    "not a loopback address",
 		"127.0.0.1":        "missing port",
 		"localhost:100000": "invalid port",
 	} {
