@@ -176,12 +176,12 @@ func addressOf(ctx context.Context, text, standardPort string) (netip.AddrPort, 
 func (o *observeOptions) printSight(out io.Writer, s observe.Sight) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"what", "seen in", "note"})
+	t.AppendHeader(table.Row{"what", "observed in", "note"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 40}, {Number: 3, WidthMax: 50}})
 	for _, row := range s.Rows {
 		from := row.From
 		if from == "" {
-			from = "NOT SEEN"
+			from = "NOT OBSERVED"
 		}
 		t.AppendRow(table.Row{row.What, from, row.Why})
 	}

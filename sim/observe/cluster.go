@@ -66,7 +66,7 @@ func (f *follower) add(following context.Context, kind string, informer cache.Sh
 	}
 	err := informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		select {
-		case f.troubles <- fmt.Sprintf("the watch of %s ended: what it told next may be late: %v", kind, err):
+		case f.troubles <- fmt.Sprintf("the watch of %s ended: the next changes may be reported late: %v", kind, err):
 		default:
 		}
 	})

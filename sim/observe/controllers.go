@@ -59,7 +59,7 @@ func (ob *observation) findControllers(ctx context.Context) (*controllers, error
 		return nil, err
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("no pod in the namespace %s has the labels %s: name the controller's namespace with --namespace, its labels with --selector, or its metrics endpoint with --metrics-url", ob.Namespace, ob.Selector)
+		return nil, fmt.Errorf("no pod in the namespace %s has the labels %s: set the controller's namespace with --namespace, its labels with --selector, or its metrics endpoint with --metrics-url", ob.Namespace, ob.Selector)
 	}
 	for i := range pods {
 		cs.all = append(cs.all, ob.newController(&pods[i]))
@@ -190,7 +190,7 @@ func (cs *controllers) refresh(ctx context.Context, ob *observation, running *sy
 	pods, err := ob.pods(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			ob.trouble("the controllers cannot be listed", err.Error())
+			ob.trouble("cannot list the controllers", err.Error())
 		}
 		return
 	}
@@ -199,7 +199,7 @@ func (cs *controllers) refresh(ctx context.Context, ob *observation, running *sy
 	cs.all = slices.DeleteFunc(cs.all, func(c *controller) bool {
 		gone := !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.UID == c.pod.UID })
 		if gone {
-			ob.trouble("the controller "+c.name+" has gone", "")
+			ob.trouble("the controller "+c.name+" is gone", "")
 		}
 		return gone
 	})
@@ -254,7 +254,7 @@ func add(sum *event.Usage, one event.Usage) {
 func (c *controller) report(ob *observation, at time.Duration) bool {
 	if c.err != nil {
 		if !c.failing && ob.sight.Metrics {
-			ob.trouble("the controller "+c.name+" does not tell its metrics", c.err.Error())
+			ob.trouble("the controller "+c.name+" does not expose metrics", c.err.Error())
 		}
 		c.failing = true
 		return false

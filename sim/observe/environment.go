@@ -11,7 +11,7 @@ func (ob *observation) environment() map[string]string {
 	all := map[string]string{
 		"cluster":     ob.API.Host,
 		"controllers": plural.Of(len(ob.controllers.now()), "pod"),
-		"clock":       "changes count from the moment at which the API told them",
+		"clock":       "the time of a change is when the API reported it",
 	}
 	for _, c := range ob.controllers.now() {
 		if container := c.container(); container != nil {

@@ -21,7 +21,7 @@ func (ob *observation) identify(ctx context.Context) error {
 	for i := range ob.Hosts {
 		host := &ob.Hosts[i]
 		if host.TLS && !ob.HTTPS.IsValid() {
-			return fmt.Errorf("the host %s is asked over HTTPS: name the address with --tls-address", host.Name)
+			return fmt.Errorf("requests to the host %s use HTTPS: set the address with --tls-address", host.Name)
 		}
 		about := event.Change{Host: host.Name, Path: host.Path, TLS: host.TLS}
 		if service, ok := ob.ledger.ServiceOf(*host); ok {

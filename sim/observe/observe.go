@@ -96,7 +96,7 @@ func Observe(ctx context.Context, o Options) (rundir.Dir, rundir.Measured, error
 	}
 	made, left := ob.scenario()
 	if len(left) > 0 {
-		made.Summary += fmt.Sprintf(" Left out, because scenarios have no such changes: %v.", left)
+		made.Summary += fmt.Sprintf(" Not included, because scenarios have no such changes: %v.", left)
 	}
 	if err := rundir.WriteFile(dir.File(rundir.Scenario), func(w io.Writer) error {
 		text, err := made.Marshal()
@@ -219,7 +219,7 @@ func (ob *observation) settle(failed error) {
 func (ob *observation) header() {
 	environment := ob.environment()
 	ob.log.Write(event.Event{Run: &event.Run{
-		Schema: event.Schema, Scenario: "observed", Summary: "What happened in a cluster of others.", Driver: "observe",
+		Schema: event.Schema, Scenario: "observed", Summary: "Changes and requests in a live cluster.", Driver: "observe",
 		Start: ob.start, Subjects: []string{subjectName}, Environment: environment, Granularity: time.Second,
 	}})
 	for _, blind := range ob.sight.NotApplicable {

@@ -92,7 +92,7 @@ func TestNothingSeen(t *testing.T) {
 			o := options(t, api)
 			change(&o)
 			dir, _, err := observe.Observe(t.Context(), o)
-			if dir != "" || err == nil || !strings.Contains(err.Error(), "nothing of the controller can be seen") {
+			if dir != "" || err == nil || !strings.Contains(err.Error(), "the controller cannot be observed") {
 				t.Errorf("folder %q, error %v", dir, err)
 			}
 		})
@@ -184,7 +184,7 @@ func TestNoController(t *testing.T) {
 	o := options(t, site(t))
 	o.Selector = "app=other"
 	_, _, err := observe.Observe(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "no pod in the namespace ingress-nginx has the labels app=other: name the controller's namespace with --namespace") {
+	if err == nil || !strings.Contains(err.Error(), "no pod in the namespace ingress-nginx has the labels app=other: set the controller's namespace with --namespace") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func (ob *observation) lookInside(ctx context.Context, c *controller, running *s
 		err := ob.runInside(ctx, c, number)
 		ob.controllers.inside.remove(number)
 		if err != nil && ctx.Err() == nil {
-			ob.trouble("the processes of "+c.name+" are not seen", err.Error())
+			ob.trouble("the processes of "+c.name+" cannot be observed", err.Error())
 		}
 	})
 }
@@ -95,7 +95,7 @@ func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name
 	defer cancel()
 	ticker := time.NewTicker(500 * time.Millisecond)
 	defer ticker.Stop()
-	why := "it waits"
+	why := "it is waiting"
 	for {
 		now, err := ob.client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 		if err == nil {
@@ -128,7 +128,7 @@ func (ob *observation) readInside(printed io.Reader, pod string, number int) err
 	for n := 0; lines.Scan(); n++ {
 		var e event.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return fmt.Errorf("the ephemeral container prints %.200q: does its image have windtunnel?", lines.Text())
+			return fmt.Errorf("the ephemeral container printed %.200q: use an image that contains windtunnel (--ephemeral)", lines.Text())
 		}
 		if offset := ob.log.Now() - e.At; n == 0 || offset < behind {
 			behind = offset

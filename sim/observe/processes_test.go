@@ -71,7 +71,7 @@ func TestReadInside(t *testing.T) {
 
 func TestAnotherImage(t *testing.T) {
 	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
-	if err := ob.readInside(strings.NewReader("usage: other\n"), "pod", 1); err == nil || !strings.Contains(err.Error(), "does its image have windtunnel?") {
+	if err := ob.readInside(strings.NewReader("usage: other\n"), "pod", 1); err == nil || !strings.Contains(err.Error(), "use an image that contains windtunnel") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func (o Options) permissions() []permission.Permission {
 type Sight struct {
 	Rows          []Row
 	NotApplicable []event.NotApplicable // the measurements that this leaves out
-	Metrics       bool                  // all controllers tell their metrics
+	Metrics       bool                  // all controllers expose metrics
 
 	forbidden []permission.Permission
 }
@@ -67,7 +67,7 @@ func (s *Sight) may(p permission.Permission) bool { return !slices.Contains(s.fo
 // never are the measurements that no observation has.
 var never = event.NotApplicable{
 	Measurements: []string{"posts", "syncs", "start", "probe", "converge.way", "certificates", "requests.departed", "trend.nginxFiles", "trend.controllerFiles"},
-	Why:          "they are in the controller's log, in Secrets or in the pods of the services, which an observation does not read",
+	Why:          "an observation does not read the controller's log, Secrets or the pods of the services",
 }
 
 // look finds out what can be seen, after the controllers were asked once.
@@ -100,14 +100,14 @@ func (ob *observation) anythingSeen() error {
 		if c.err == nil && (c.last.Memory || c.last.Scrape.Reloads != nil || c.last.Scrape.Nginx != nil) {
 			return nil
 		}
-		why = cmp.Or(why, c.err, errors.New("its metrics lack reloads, memory and requests: is it started with --enable-metrics?"))
+		why = cmp.Or(why, c.err, errors.New("its metrics lack reloads, memory and requests: start it with --enable-metrics"))
 	}
-	return fmt.Errorf("nothing of the controller can be seen: %s: %w; name its metrics endpoint with --metrics-url, or hosts to ask with --host and --address", ob.controllers.now()[0].name, why)
+	return fmt.Errorf("the controller cannot be observed: %s: %w; set its metrics endpoint with --metrics-url, or send requests to hosts with --host and --address", ob.controllers.now()[0].name, why)
 }
 
 func (ob *observation) lookAtChanges() {
 	size := ob.ledger.Size()
-	ob.row("changes", fmt.Sprintf("the API: %s with %s and %s", plural.Of(size.Ingresses, "ingress", "ingresses"), plural.Of(size.Services, "service"), plural.Of(size.Pods, "pod")), "the clock of a change starts when the API tells it")
+	ob.row("changes", fmt.Sprintf("the API: %s with %s and %s", plural.Of(size.Ingresses, "ingress", "ingresses"), plural.Of(size.Services, "service"), plural.Of(size.Pods, "pod")), "the time of a change starts when the API reports it")
 }
 
 func (ob *observation) lookAtMetrics() {
@@ -116,7 +116,7 @@ func (ob *observation) lookAtMetrics() {
 	all := ob.controllers.now()
 	for _, c := range all {
 		if c.err != nil {
-			why = fmt.Sprintf("%s does not tell its metrics: %v", c.name, c.err)
+			why = fmt.Sprintf("%s does not expose metrics: %v", c.name, c.err)
 			continue
 		}
 		answers++
@@ -132,7 +132,7 @@ func (ob *observation) lookAtMetrics() {
 	}
 	ob.sight.Metrics = answers == len(all)
 	if why == "" {
-		why = "the metrics of the controller lack them: is it started with --enable-metrics?"
+		why = "the metrics of the controller lack them: start it with --enable-metrics"
 	}
 	from := fmt.Sprintf("the metrics of %s, every %v", plural.Of(len(all), "controller"), ob.Every)
 	switch {
@@ -150,13 +150,13 @@ func (ob *observation) lookAtMetrics() {
 	if nginx == len(all) {
 		ob.row("requests of all clients", from+", or nginx's status page", "")
 	} else {
-		ob.row("requests of all clients", "", "neither the metrics nor nginx's status page tell them")
+		ob.row("requests of all clients", "", "neither the metrics nor nginx's status page report them")
 	}
 }
 
 func (ob *observation) lookAtProcesses() {
 	if ob.Ephemeral == "" {
-		ob.blind("generations and workers", "the processes are seen only from an ephemeral container (--ephemeral)", "workers", "trend.nginxPSS", "memory.peakPSS", "memory.startPSS", "memory.endPSS")
+		ob.blind("generations and workers", "processes can be observed only from an ephemeral container (--ephemeral)", "workers", "trend.nginxPSS", "memory.peakPSS", "memory.startPSS", "memory.endPSS")
 		return
 	}
 	for _, p := range ob.ephemerals() {
@@ -170,7 +170,7 @@ func (ob *observation) lookAtProcesses() {
 }
 
 func (ob *observation) lookAtHosts() {
-	const noHosts = "no host is named (--host)"
+	const noHosts = "no host is given (--host)"
 	switch {
 	case len(ob.Hosts) == 0:
 		ob.blind("failed requests, latency", noHosts, "requests", "lanes", "outage", "balance")
@@ -184,7 +184,7 @@ func (ob *observation) lookAtHosts() {
 	case len(ob.Hosts) == 0:
 		ob.blind("convergence", noHosts, measurements...)
 	case ob.identified() == 0:
-		ob.blind("convergence", "no answer of a named host says which pod gave it (--pod-header)", measurements...)
+		ob.blind("convergence", "no answer names the pod that sent it (--pod-header)", measurements...)
 	case ob.ProbeRate == 0:
 		ob.blind("convergence", "no probes are sent (--probe-rate=0)", measurements...)
 	default:

@@ -24,7 +24,7 @@ func ParseHost(text string) (Host, error) {
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Fragment != "":
 		return Host{}, fmt.Errorf("%q is not a host: write shop.example, shop.example/path or https://shop.example/path", text)
 	case u.Port() != "":
-		return Host{}, fmt.Errorf("%q has a port: the address of the controller is a flag of its own (--address)", text)
+		return Host{}, fmt.Errorf("%q has a port: set the address of the controller with --address", text)
 	}
 	path := u.RequestURI()
 	if path == "/" {

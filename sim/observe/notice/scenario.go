@@ -24,7 +24,7 @@ type Seen struct {
 // rates. leftOut are the kinds of changes that a scenario cannot express, with their numbers.
 func Scenario(s Seen) (made *scenario.Scenario, leftOut map[string]int) {
 	made = &scenario.Scenario{Name: "observed", Spec: scenario.Spec{
-		Summary: "Like what was observed: as many services, pods and ingresses, and as many changes.",
+		Summary: "Generated from an observation: the same numbers of services, pods, ingresses and changes.",
 		Seed:    1, Rounds: 1, Settle: 20 * time.Second, Granularity: time.Second,
 		Subjects: []scenario.Subject{{Name: s.Name, Controller: s.Controller, Flags: s.Flags, Config: s.Config}},
 	}}
