@@ -96,7 +96,7 @@ func (c *checker) class() {
 		c.add("an adapter with an ingressClass and a gatewayClass", "write two adapters", "spec", "gatewayClass")
 	}
 	if len(c.CRDs) == 0 {
-		c.add("a gatewayClass, and nothing defines its kind", "add crds: [{module: sigs.k8s.io/gateway-api@VERSION, path: config/crd/standard}]", "spec", "gatewayClass")
+		c.add("a gatewayClass whose kind is not defined", "add crds: [{module: sigs.k8s.io/gateway-api@VERSION, path: config/crd/standard}]", "spec", "gatewayClass")
 	}
 }
 
@@ -125,7 +125,7 @@ func (c *checker) processes() {
 	case p.Workers != Single && p.Master.IsZero() && p.PIDFile == "":
 		c.add("workers of a master that cannot be found", "add master:, a regular expression over its command line, or pidFile:", "spec", "processes")
 	case p.Workers == Titled && p.Worker.IsZero():
-		c.add("titled workers without a title", "add worker:, a regular expression over the titles of workers", "spec", "processes")
+		c.add("titled workers without a pattern for their titles", "add worker:, a regular expression over the titles of workers", "spec", "processes")
 	case p.Workers != Titled && !(p.Worker.IsZero() && p.Draining.IsZero()):
 		c.add(p.Workers+" workers have no titles", "remove worker: and draining:", "spec", "processes")
 	}
@@ -144,13 +144,13 @@ func (c *checker) files() {
 		case f.Path == "":
 			c.add("a file without a path", "add path:", at...)
 		case kinds > 1:
-			c.add("a file that is a text, a copy and a link at once", "keep one of content:, from: and link:", at...)
+			c.add("a file with more than one source", "keep one of content:, from: and link:", at...)
 		case f.Mode > 0o777:
 			c.add(fmt.Sprintf("mode %#o", f.Mode), "write it as 0644 or 0755", append(at, "mode")...)
 		case len(f.Replace) > 0 && f.From == "":
-			c.add("replaced texts in a file that is no copy", "remove replace:", append(at, "replace")...)
+			c.add("replacements in a file that is not a copy", "remove replace:", append(at, "replace")...)
 		case f.Optional && f.From == "":
-			c.add("an optional file that is no copy", "remove optional:", at...)
+			c.add("an optional file that is not a copy", "remove optional:", at...)
 		case slices.Contains(strings.Split(f.Path, "/"), ".."):
 			c.add("path "+f.Path+" leads out of the root", "write it without ..", append(at, "path")...)
 		}
@@ -169,7 +169,7 @@ func (c *checker) health() {
 			c.add(fmt.Sprintf("%d is not a status", h.Status), "write one from 100 to 599", append(at, "status")...)
 		}
 		if h.Proves == "" {
-			c.add("a health check without proves", "add what it proves, and what it does not", at...)
+			c.add("a health check without proves:", "add what it proves, and what it does not", at...)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (c *checker) log() {
 			c.add("a log line needs either match or record", "write match: and a regular expression over the line", at...)
 		}
 		if l.Record != "" && l.Tells != TellsSync {
-			c.add("a record says itself whether it reloaded", "remove tells:", at...)
+			c.add("tells: in a record, which already reports reloads", "remove tells:", at...)
 		}
 		if tells := []string{TellsSync, TellsReload}; !slices.Contains(tells, l.Tells) {
 			c.add("unknown word "+l.Tells, specfile.Choose(l.Tells, "words", tells), append(at, "tells")...)
@@ -210,10 +210,10 @@ func (c *checker) isolation() {
 	}
 	for i, folder := range c.Isolation.Folders {
 		if !path.IsAbs(folder) || path.Clean(folder) != folder || folder == "/" || folder == "/proc" || strings.HasPrefix(folder, "/proc/") {
-			c.add(fmt.Sprintf("%q cannot be a folder of its own", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
+			c.add(fmt.Sprintf("%q cannot be isolated", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
 		}
 		if c.InCluster && isAccountFolder(folder) {
-			c.add(folder+" is the folder of the service account already", "remove it: inCluster lays it out", append(at, i)...)
+			c.add(folder+" is already the folder of the service account", "remove it: inCluster lays it out", append(at, i)...)
 		}
 	}
 }

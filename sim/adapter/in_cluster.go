@@ -38,7 +38,7 @@ func (c *checker) account() {
 		c.add("\""+c.ServiceAccount+"\" cannot be the name of a service account", "use lower-case letters, digits, dashes and dots", at...)
 	}
 	if !c.hasAccount() {
-		c.add("a serviceAccount that nothing uses", "add inCluster: true, or hand {{.APIServer.Token}} to the controller", at...)
+		c.add("a serviceAccount that is not used", "add inCluster: true, or pass {{.APIServer.Token}} to the controller", at...)
 	}
 }
 

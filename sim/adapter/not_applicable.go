@@ -53,18 +53,18 @@ func (s *Setup) Inapplicable() []event.NotApplicable {
 	}
 	isRecord := func(l Line) bool { return l.Record != "" }
 	if len(s.Log) == 0 {
-		add("its adapter knows no line of its log that tells of syncs", "syncs")
+		add("its adapter has no pattern for log lines about syncs", "syncs")
 	}
 	if !slices.ContainsFunc(s.Log, isRecord) {
-		add("its log tells of no POSTs", "posts")
-		add("its log does not tell of failed syncs", "syncs.failed")
-		add("its log does not tell the phases of a reload", "syncs.phases")
+		add("its log does not report POSTs", "posts")
+		add("its log does not report failed syncs", "syncs.failed")
+		add("its log does not report the phases of a reload", "syncs.phases")
 	}
 	if !slices.ContainsFunc(s.Log, func(l Line) bool { return isRecord(l) || l.tellsTook() }) {
-		add("its log does not tell how long a sync takes", "converge.way.wait", "converge.way.sync", "converge.way.reach")
+		add("its log does not report the duration of syncs", "converge.way.wait", "converge.way.sync", "converge.way.reach")
 	}
 	if s.Metrics == "" {
-		add("its adapter does not say where its metrics are", "heap", "trend.controllerHeap", "dictionaries", "trend.nginxDictionaries")
+		add("its adapter has no metrics endpoint", "heap", "trend.controllerHeap", "dictionaries", "trend.nginxDictionaries")
 	}
 	return all
 }
@@ -78,14 +78,14 @@ func (c *checker) notApplicable() {
 	for i, n := range c.NotApplicable {
 		at := []any{"spec", "notApplicable", i}
 		if len(n.Measurements) == 0 {
-			c.add("nothing is named that does not apply", "add measurements:, such as [posts, syncs]", at...)
+			c.add("an entry without measurements", "add measurements:, such as [posts, syncs]", at...)
 		}
 		if n.Why == "" {
-			c.add("measurements that do not apply without a reason", "add why: and a sentence", at...)
+			c.add("an entry without a reason", "add why: and a sentence", at...)
 		}
 		for k, name := range n.Measurements {
 			if !slices.Contains(Measurements, name) {
-				c.add(name+" applies to every controller, or is no measurement", specfile.Choose(name, "measurements that may not apply", Measurements), append(slices.Clone(at), "measurements", k)...)
+				c.add(name+" applies to every controller, or is not a measurement", specfile.Choose(name, "measurements that may not apply", Measurements), append(slices.Clone(at), "measurements", k)...)
 			}
 		}
 	}

@@ -19,22 +19,22 @@ func TestInapplicable(t *testing.T) {
 	}{
 		"nginx with its records": {Spec{Processes: Processes{Workers: Titled}, Log: []Line{record, reloaded}, Metrics: "http://127.0.0.1:9005/metrics"}, map[string]string{}},
 		"haproxy": {Spec{Processes: Processes{Workers: Forked}, Log: []Line{tellsTook}}, map[string]string{
-			"its log tells of no POSTs": "posts", "its log does not tell of failed syncs": "syncs.failed",
-			"its log does not tell the phases of a reload": "syncs.phases",
+			"its log does not report POSTs": "posts", "its log does not report failed syncs": "syncs.failed",
+			"its log does not report the phases of a reload": "syncs.phases",
 		}},
 		"one process": {Spec{Processes: Processes{Workers: Single}}, map[string]string{
 			"one process answers all requests, and no reload replaces it":           "reloads",
 			"the controller answers the requests itself, so it counts as the proxy": "cpu.controller",
-			"its adapter knows no line of its log that tells of syncs":              "syncs",
-			"its log tells of no POSTs":                                             "posts",
-			"its log does not tell how long a sync takes":                           "converge.way.wait",
+			"its adapter has no pattern for log lines about syncs":              "syncs",
+			"its log does not report POSTs":                                             "posts",
+			"its log does not report the duration of syncs":                           "converge.way.wait",
 		}},
 		"a proxy of one process": {Spec{Processes: Processes{Workers: Single, Master: MustPattern("^envoy")}, Log: []Line{record}}, map[string]string{
 			"one process answers all requests, and no reload replaces it": "reloads",
 		}},
 		"named": {Spec{Processes: Processes{Workers: Single, Master: MustPattern("^envoy")}, Log: []Line{tellsTook}, NotApplicable: named}, map[string]string{
-			"so it is": "posts", "one process answers all requests, and no reload replaces it": "workers.generations", "its log does not tell of failed syncs": "syncs.failed",
-			"its log does not tell the phases of a reload": "syncs.phases",
+			"so it is": "posts", "one process answers all requests, and no reload replaces it": "workers.generations", "its log does not report failed syncs": "syncs.failed",
+			"its log does not report the phases of a reload": "syncs.phases",
 		}},
 	} {
 		got := map[string]string{}
@@ -42,7 +42,7 @@ func TestInapplicable(t *testing.T) {
 			got[n.Why] = n.Measurements[0]
 		}
 		if test.spec.Metrics == "" {
-			test.want["its adapter does not say where its metrics are"] = "heap"
+			test.want["its adapter has no metrics endpoint"] = "heap"
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -48,18 +48,18 @@ var points = []struct {
 	last       bool
 	check      func(*checkup, context.Context) (found string, err error)
 }{
-	{"starts", "it starts, and its health checks hold", true, false, (*checkup).starts},
+	{"starts", "it starts, and its health checks pass", true, false, (*checkup).starts},
 	{"processes", "its master and its workers are recognised", false, false, (*checkup).processes},
-	{"serves", "it serves a host that was there before it", true, false, (*checkup).serves},
-	{"connections", "the worker that holds a connection is known", false, false, (*checkup).connections},
+	{"serves", "it serves a host that existed before it started", true, false, (*checkup).serves},
+	{"connections", "the worker of a connection can be found", false, false, (*checkup).connections},
 	{"follows", "it follows a change of endpoints", false, false, (*checkup).follows},
 	{"new host", "it serves a host that is created later", false, false, (*checkup).newHost},
 	{"status", "it writes its address to the status of ingresses or Gateways", false, false, (*checkup).status},
-	{"log", "its log tells of its syncs", false, false, (*checkup).syncs},
-	{"faults", "faults of the API server strike it, and it recovers", false, false, (*checkup).faults},
-	{"restart", "it starts again after it was killed", false, false, (*checkup).restarts},
-	{"ends", "it ends when it is asked to", false, true, (*checkup).ends},
-	{"leaves nothing", "none of its processes is left", false, true, (*checkup).leavesNothing},
+	{"log", "its log reports its syncs", false, false, (*checkup).syncs},
+	{"faults", "it recovers from faults of the API server", false, false, (*checkup).faults},
+	{"restart", "it restarts after it is killed", false, false, (*checkup).restarts},
+	{"ends", "it terminates when requested", false, true, (*checkup).ends},
+	{"leaves nothing", "no process remains", false, true, (*checkup).leavesNothing},
 }
 
 // errNotReached is the error of a point after an essential one that failed.

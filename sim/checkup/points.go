@@ -173,13 +173,13 @@ func (c *checkup) faults(ctx context.Context) (string, error) {
 	over := make(chan int, 1)
 	if _, err := f.Strike(ctx, victim{Instance: c.instance}, faultLasts, func(struck int) { over <- struck }); err != nil {
 		if errors.Is(err, fault.ErrNotHere) {
-			return "not with this driver", nil
+			return "not supported by this driver", nil
 		}
 		return "", err
 	}
 	struck := <-over
 	if struck == 0 {
-		return "", fmt.Errorf("none of its requests was struck in %v: is userAgent %q that of its requests?", faultLasts, c.instance.Setup().UserAgent)
+		return "", fmt.Errorf("the fault affected none of its requests in %v: check that userAgent %q is that of its requests", faultLasts, c.instance.Setup().UserAgent)
 	}
 	found, err := c.follows(ctx)
 	return fmt.Sprintf("%s; it followed a change of endpoints %s", plural.Of(struck, "request"), found), err
@@ -192,7 +192,7 @@ func (c *checkup) restarts(ctx context.Context) (string, error) {
 	select {
 	case <-c.instance.Died():
 	case <-ctx.Done():
-		return "", fmt.Errorf("its end was not seen: %w", context.Cause(ctx))
+		return "", fmt.Errorf("its exit was not observed: %w", context.Cause(ctx))
 	}
 	began := time.Now()
 	if err := c.launch(ctx, c.instance.Revive); err != nil {
