@@ -70,7 +70,7 @@ location cost. Figures that differ by more than their budget are reported.
 With --out, the report is also written as regress.json, regress.md and index.html, and the
 smallest clusters as files.
 Exit codes: 0 the sides do the same, or differ as expected, 1 they differ, 2 the input cannot
-be used, 3 some tests could not be made, 130 interrupted.`,
+be used, 3 some tests could not be run, 130 interrupted.`,
 		Args: arguments("BASE", "HEAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.base, o.head = args[0], args[1]

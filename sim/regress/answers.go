@@ -6,7 +6,7 @@ import "context"
 type Behaviour struct {
 	// Cases counts the cases that both sides answered.
 	Cases int `json:"cases"`
-	// LeftOut counts the cases that were not asked, because both sides render the same for them.
+	// LeftOut counts the cases that were not run, because both sides render the same for them.
 	LeftOut int `json:"leftOut,omitempty"`
 	// CorpusRequests counts the requests that follow from the manifests of the corpus and were asked of
 	// both sides; CorpusLeftOut those that were not, because of the limit, and CorpusSame those that were

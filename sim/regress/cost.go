@@ -97,7 +97,7 @@ func budgets(node *yaml.Node) (map[string]float64, error) {
 			return nil, fmt.Errorf("budgets: unknown figure %s; %s", name, specfile.Choose(name, "figures", known))
 		}
 		if all[name] <= 0 {
-			return nil, fmt.Errorf("budgets: %s: %v is no share of base: want a number above 0, such as 0.05 for 5 %%", name, all[name])
+			return nil, fmt.Errorf("budgets: %s: %v is not a share of base: want a number above 0, such as 0.05 for 5 %%", name, all[name])
 		}
 	}
 	return all, nil

@@ -62,7 +62,7 @@ func TestBudgets(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"regress:\n  budgets: {request-cost: 0.05}\n": "windtunnel.yaml:2: budgets: unknown figure request-cost; did you mean request-cpu",
-		"regress:\n  budgets: {request-cpu: -1}\n":    "windtunnel.yaml:2: budgets: request-cpu: -1 is no share of base",
+		"regress:\n  budgets: {request-cpu: -1}\n":    "windtunnel.yaml:2: budgets: request-cpu: -1 is not a share of base",
 		"regress:\n  budgets: {request-cpu: 5%}\n":    "windtunnel.yaml:2: budgets: want figures with shares",
 		"regress:\n  budgets: 5\n":                    "windtunnel.yaml:2: budgets: want figures with shares",
 	} {

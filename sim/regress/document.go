@@ -12,7 +12,7 @@ type Outcome string
 const (
 	Same    Outcome = "same"    // no cluster is rendered or tested differently, but for expected differences
 	Differs Outcome = "differs" // at least one is
-	Void    Outcome = "void"    // some tests could not be made, and the others show no other difference
+	Void    Outcome = "void"    // some tests could not be run, and the others show no other difference
 )
 
 // Report is the result of a comparison.
@@ -31,7 +31,7 @@ type Report struct {
 	Behaviour *Behaviour `json:"behaviour,omitempty"`
 	// Cost is what both sides cost; nil if the part did not run.
 	Cost *Cost `json:"cost,omitempty"`
-	// Untested says which tests could not be made, and why.
+	// Untested says which tests could not be run, and why.
 	Untested []string `json:"untested,omitempty"`
 	// Notes are remarks about what the comparison does not show.
 	Notes []string `json:"notes,omitempty"`
@@ -41,7 +41,7 @@ type Report struct {
 type Clusters struct {
 	All       int `json:"all"`
 	Identical int `json:"identical"` // the same bytes
-	Same      int `json:"same"`      // other bytes, but the same to nginx
+	Same      int `json:"same"`      // other bytes, but equivalent for nginx
 	Differing int `json:"differing"`
 	Failed    int `json:"failed"` // a side cannot render it, or renders what cannot be read
 }

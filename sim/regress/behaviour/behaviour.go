@@ -67,7 +67,7 @@ func once(ctx context.Context, suffix string, cases []*behave.Case, ask Ask, pro
 			progress("cases on "+side.name+suffix, done, len(cases))
 		}})
 		if err != nil {
-			return d, base, head, fmt.Errorf("asking the cases of %s: %w", side.name, err)
+			return d, base, head, fmt.Errorf("running the cases on %s: %w", side.name, err)
 		}
 	}
 	return diff.Of(base, head), base, head, nil

@@ -115,7 +115,7 @@ func (c Corpus) once(ctx context.Context, suffix string, ask Ask, progress func(
 	}
 	base, err := ask(ctx, Question{Side: regress.SideBase, Cases: recording.Asked(), Done: counted(regress.SideBase, len(c.Groups)), Recorded: recording.Add})
 	if err != nil {
-		return diff.Document{}, fmt.Errorf("asking the requests of the corpus of %s: %w", regress.SideBase, err)
+		return diff.Document{}, fmt.Errorf("sending the requests of the corpus to %s: %w", regress.SideBase, err)
 	}
 	cases, lost, err := c.recorded(recording, base)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c Corpus) once(ctx context.Context, suffix string, ask Ask, progress func(
 	}
 	head, err := ask(ctx, Question{Side: regress.SideHead, Cases: cases, Done: counted(regress.SideHead, len(cases))})
 	if err != nil {
-		return diff.Document{}, fmt.Errorf("asking the requests of the corpus of %s: %w", regress.SideHead, err)
+		return diff.Document{}, fmt.Errorf("sending the requests of the corpus to %s: %w", regress.SideHead, err)
 	}
 	d := diff.WithRecorded(head)
 	d.NotCompared = append(lost, d.NotCompared...)
@@ -162,5 +162,5 @@ func reasonOf(d casereport.Document, name string) string {
 			return strings.TrimSpace(string(c.Outcome) + " on A: " + c.Reason)
 		}
 	}
-	return "not answered by A"
+	return "no answer from A"
 }

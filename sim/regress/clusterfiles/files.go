@@ -49,7 +49,7 @@ func addFlags(all map[string]string, flags []string) error {
 	for _, flag := range flags {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		if before, is := all[name]; is && before != value {
-			return fmt.Errorf("clusters of the corpus need --%s=%s and --%s=%s: compare them one after the other", name, before, name, value)
+			return fmt.Errorf("clusters of the corpus need --%s=%s and --%s=%s: compare them separately", name, before, name, value)
 		}
 		all[name] = value
 	}

@@ -56,9 +56,9 @@ func TestLua(t *testing.T) {
 func TestBadConfigurations(t *testing.T) {
 	for text, want := range map[string]string{
 		"a {\n b;\n":             "line 1: this block does not end",
-		"a;\n}":                  "line 2: a brace closes no block",
+		"a;\n}":                  "line 2: a closing brace without a block",
 		"a\nb":                   "line 1: a directive does not end",
-		"a;\n;":                  "line 2: a semicolon ends no directive",
+		"a;\n;":                  "line 2: a semicolon without a directive",
 		"a {\nb }":               "line 2: a block ends in a directive",
 		"\na \"b;":               "line 2: a quoted word does not end",
 		"a_by_lua_block {\n '}'": "line 1: this block of Lua does not end",

@@ -86,7 +86,7 @@ func (p *parser) block(inner bool) ([]*Directive, error) {
 		}
 		if p.text[p.at] == '}' {
 			if !inner {
-				return nil, p.errorf(p.line, "a brace closes no block")
+				return nil, p.errorf(p.line, "a closing brace without a block")
 			}
 			p.at++
 			return all, nil
@@ -108,7 +108,7 @@ func (p *parser) directive() (*Directive, error) {
 		}
 		switch c := p.text[p.at]; {
 		case c == ';' && words == 0:
-			return nil, p.errorf(p.line, "a semicolon ends no directive")
+			return nil, p.errorf(p.line, "a semicolon without a directive")
 		case c == ';':
 			d.Last = p.line
 			p.at++

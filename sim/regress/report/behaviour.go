@@ -15,7 +15,7 @@ func behaviourLines(b *regress.Behaviour) []string {
 		return nil
 	}
 	if why := cmp.Or(b.Skipped, b.Unable); why != "" {
-		return []string{"no case was asked: " + why}
+		return []string{"no case was run: " + why}
 	}
 	compared := plural.Of(b.Cases, "case") + " compared"
 	if b.LeftOut > 0 {
@@ -23,7 +23,7 @@ func behaviourLines(b *regress.Behaviour) []string {
 	}
 	all := []string{compared}
 	if b.CorpusRequests+b.CorpusLeftOut+b.CorpusSame > 0 {
-		asked := plural.Of(b.CorpusRequests, "request") + " of the corpus asked of both sides"
+		asked := plural.Of(b.CorpusRequests, "request") + " of the corpus sent to both sides"
 		if b.CorpusLeftOut > 0 {
 			asked += fmt.Sprintf(", %d left out (--corpus-requests)", b.CorpusLeftOut)
 		}
@@ -33,10 +33,10 @@ func behaviourLines(b *regress.Behaviour) []string {
 		all = append(all, asked)
 	}
 	if len(b.Answers) > 0 {
-		all = append(all, "cases with a difference were asked again on both sides, and differ again")
+		all = append(all, "cases with a difference were repeated on both sides, and differ again")
 	}
 	if b.Unstable > 0 {
-		all = append(all, plural.Of(b.Unstable, "step")+" differed only once, which is no difference")
+		all = append(all, plural.Of(b.Unstable, "step")+" differed only once: not counted")
 	}
 	if len(b.BothFail) > 0 {
 		all = append(all, "fail on both sides in the same way: "+strings.Join(b.BothFail, ", "))

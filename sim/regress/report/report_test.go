@@ -93,7 +93,7 @@ func TestReports(t *testing.T) {
 }
 
 func TestHeadlines(t *testing.T) {
-	for outcome, want := range map[regress.Outcome]string{regress.Same: "Both sides do the same.", regress.Void: "Void: some tests could not be made"} {
+	for outcome, want := range map[regress.Outcome]string{regress.Same: "Both sides behave alike.", regress.Void: "Void: some tests could not be run"} {
 		var out bytes.Buffer
 		if err := report.Text(&out, &regress.Report{Outcome: outcome, Clusters: regress.Clusters{All: 1, Identical: 1}}); err != nil {
 			t.Fatal(err)

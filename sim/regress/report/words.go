@@ -23,14 +23,14 @@ func headline(r *regress.Report) string {
 			return "Both sides cost the same."
 		}
 		if r.Behaviour != nil && r.Behaviour.Unable != "" {
-			return "Both sides render the same. No behaviour case was asked."
+			return "Both sides render the same. No behaviour case was run."
 		}
-		return "Both sides do the same."
+		return "Both sides behave alike."
 	case regress.Void:
 		if r.Cost != nil && r.Cost.Void() {
 			return "Void: some figures could not be judged, and the rest shows no difference."
 		}
-		return "Void: some tests could not be made, and the others show no difference."
+		return "Void: some tests could not be run, and the others show no difference."
 	}
 	failures := 0
 	for _, f := range r.Failures {
@@ -93,7 +93,7 @@ func counts(c regress.Clusters) string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{c.Same, "the same to nginx"}, {c.Differing, "different"}, {c.Failed, "that a side cannot render"}} {
+	}{{c.Same, "equivalent for nginx"}, {c.Differing, "different"}, {c.Failed, "that one side cannot render"}} {
 		if more.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", more.n, more.what))
 		}
@@ -161,7 +161,7 @@ func expected(e *regress.Expectation) string {
 
 // failureSentence says what a failure is.
 func failureSentence(f regress.Failure, code func(string) string) string {
-	what := map[string]string{regress.StageRender: "cannot render", regress.StageParse: "renders what cannot be read for", regress.StageTest: "renders what nginx -t refuses for"}[f.Stage]
+	what := map[string]string{regress.StageRender: "cannot render", regress.StageParse: "renders an nginx.conf that cannot be parsed for", regress.StageTest: "renders an nginx.conf that nginx -t rejects for"}[f.Stage]
 	side := f.Sides
 	if side == regress.SidesBoth {
 		side = "each side"
@@ -214,5 +214,5 @@ func LuaNote(changed []string) string {
 	if more := len(changed) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only what init_by_lua runs: what it does to requests is compared by the part behaviour only.", names)
+	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only the code of init_by_lua. Only the part behaviour compares its effect on requests.", names)
 }

@@ -86,7 +86,7 @@ func (r *Rig) Choose(ctx context.Context, candidates []Target) (targets []Target
 	}
 	for kind := range tries {
 		if best[kind].Status == 0 {
-			notAsked = append(notAsked, fmt.Sprintf("%s: none of %s is served; the last one: %s", kind, plural.Of(tries[kind], "ingress", "ingresses"), last[kind]))
+			notAsked = append(notAsked, fmt.Sprintf("%s: none of %s is served; the last error: %s", kind, plural.Of(tries[kind], "ingress", "ingresses"), last[kind]))
 		}
 	}
 	slices.Sort(notAsked)
