@@ -45,7 +45,7 @@ for each group of ingresses that share hosts, which expects the recorded answers
 windtunnel case run FOLDER passes on the same controller. Recording again gives the same
 files. No Secret is copied: the cases have generated certificates for the same names,
 and passwords of their own.
-Prints what is not asked about, with the reason.
+Prints what is not tested, with the reason.
 Exit codes: 0 all cases are recorded, 2 the manifests cannot be read, or nothing could
 be asked, 3 some cases could not be recorded (their lines say why), 130 interrupted.`,
 		Args: arguments("MANIFESTS…"),
@@ -194,7 +194,7 @@ func (o caseRecordOptions) print(out io.Writer, s caseRecording) error {
 func (s caseRecording) print(out io.Writer) error {
 	var text strings.Builder
 	if len(s.NotAsked) > 0 {
-		text.WriteString("not asked:\n")
+		text.WriteString("not tested:\n")
 	}
 	for _, o := range s.NotAsked {
 		fmt.Fprintf(&text, "  %s: %s%s\n", report.PlainLine(o.What), report.PlainLine(o.Why), objects(o.Objects))

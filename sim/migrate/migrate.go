@@ -101,7 +101,7 @@ func (p Plan) record(ctx context.Context, d *report.Document) ([]report.Asked, e
 	if err := caserun.Repeated(recording.Asked()); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(p.Say, "recording what %s answers\n", p.From.Name)
+	fmt.Fprintf(p.Say, "recording the answers of %s\n", p.From.Name)
 	cases, _ := p.From.fitting(recording.Asked())
 	results, err := p.run(ctx, p.From, cases, true, recording.Add)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p Plan) record(ctx context.Context, d *report.Document) ([]report.Asked, e
 	for n, c := range p.Derived.Cases {
 		one := report.Asked{Ingresses: c.Ingresses, Records: recording.Records(n)}
 		if complete := recording.Case(n); complete == nil {
-			d.NotRecorded = append(d.NotRecorded, diff.NotCompared{Case: CasesDir + "/" + c.Name, Why: cmp.Or(results[n].Reason, "it was not asked")})
+			d.NotRecorded = append(d.NotRecorded, diff.NotCompared{Case: CasesDir + "/" + c.Name, Why: cmp.Or(results[n].Reason, "no request was sent")})
 		} else if one.Case, err = p.keep(complete, filepath.Join(folder, c.Name+".yaml")); err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (p Plan) keep(c *behave.Case, path string) (*behave.Case, error) {
 // ask asks recorded cases of a controller to move to.
 func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.Answered, error) {
 	if ctx.Err() == nil {
-		fmt.Fprintf(p.Say, "asking %s the same\n", side.Name)
+		fmt.Fprintf(p.Say, "sending the same requests to %s\n", side.Name)
 	}
 	answered := report.Answered{Name: side.Name, Records: map[string][]behave.Record{}}
 	fitting, unreached := side.fitting(cases)
@@ -180,7 +180,7 @@ func (p Plan) run(ctx context.Context, side Side, cases []*behave.Case, first bo
 	results, err := caserun.Do(ctx, o)
 	end()
 	if err != nil && ctx.Err() == nil {
-		return results, errors.Join(fmt.Errorf("asking %s (logs in %s)", side.Name, o.Dir), err)
+		return results, errors.Join(fmt.Errorf("sending requests to %s (logs in %s)", side.Name, o.Dir), err)
 	}
 	return results, nil
 }

@@ -25,7 +25,7 @@ func askPassword(a *asker) {
 func askAuthURL(a *asker) {
 	to, rest, ok := a.called(a.i.Namespace, a.i.value("auth-url"), authService)
 	if !ok {
-		a.notes.add("annotation/auth-url", "not asked: its host is a variable", a.i.object())
+		a.notes.add("annotation/auth-url", "not tested: its host is a variable", a.i.object())
 		return
 	}
 	a.authenticate(to, rest, list(a.i.value("auth-response-headers")), a.i.has("auth-cache-key"))
@@ -172,7 +172,7 @@ func askAddresses(a *asker) {
 			continue
 		}
 		if a.config["use-proxy-protocol"] != "true" && a.config["use-forwarded-headers"] != "true" {
-			a.notes.add("annotation/"+name, "asked from this machine only: without use-forwarded-headers and use-proxy-protocol, a client cannot have another address", a.i.object())
+			a.notes.add("annotation/"+name, "tested from this machine only: without use-forwarded-headers and use-proxy-protocol, a client cannot have another address", a.i.object())
 			a.get(a.target())
 			continue
 		}
@@ -203,7 +203,7 @@ func askRate(a *asker) {
 	}
 	burst := rate * multiplier
 	if rate < 1 || burst > mostLimited {
-		a.notes.add("annotation/limit-rps", fmt.Sprintf("not asked: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
+		a.notes.add("annotation/limit-rps", fmt.Sprintf("not tested: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
 		return
 	}
 	q := a.get(a.target())
@@ -211,7 +211,7 @@ func askRate(a *asker) {
 	q.step.Together = true
 	q.look.served = burst + 1
 	if a.i.has("limit-allowlist", "limit-whitelist") {
-		a.notes.add("annotation/limit-allowlist", "asked as a client outside of it only", a.i.object())
+		a.notes.add("annotation/limit-allowlist", "tested as a client outside of it only", a.i.object())
 	}
 }
 
@@ -222,11 +222,11 @@ const slowMethod = "PATCH"
 func askConnections(a *asker) {
 	limit, _ := strconv.Atoi(a.i.value("limit-connections"))
 	if limit < 1 || limit > 50 || a.path.grpc() {
-		a.notes.add("annotation/limit-connections", "not asked: so many connections take too long", a.i.object())
+		a.notes.add("annotation/limit-connections", "not tested: so many connections take too long", a.i.object())
 		return
 	}
 	if !a.path.backend.rule(behave.Rule{Method: slowMethod, Answer: behave.Answer{After: slowness}}) {
-		a.notes.add("annotation/limit-connections", "not asked: another annotation needs the answers of the pods", a.i.object())
+		a.notes.add("annotation/limit-connections", "not tested: another annotation determines the answers of the pods", a.i.object())
 		return
 	}
 	q := a.ask(slowMethod, a.site.scheme(), a.site.host, a.target())
@@ -264,7 +264,7 @@ func askBodySize(a *asker) { a.bodies(a.i.value("proxy-body-size"), "annotation/
 func (a *asker) bodies(text, what string) {
 	limit, ok := size(text)
 	if !ok || limit > largestBody || a.path.grpc() {
-		a.notes.add(what, "not asked: a body of "+text+" is too large to be sent", a.i.object())
+		a.notes.add(what, "not tested: a body of "+text+" is too large to be sent", a.i.object())
 		return
 	}
 	lengths := []int64{limit, limit + 1}

@@ -87,7 +87,7 @@ func (a *asker) share(header string) {
 	}
 	stable, canary := a.path.backend, a.backendOf(a.i)
 	if canary == nil || stable.name == canary.name {
-		a.notes.add("annotation/canary-weight", "not asked: the canary has the service of its main ingress", a.i.object())
+		a.notes.add("annotation/canary-weight", "not tested: the canary has the service of its main ingress", a.i.object())
 		return
 	}
 	weight, total := a.weight()
@@ -96,7 +96,7 @@ func (a *asker) share(header string) {
 	shares := map[string]float64{stable.name: 1 - share, canary.name: share}
 	times, ok := behave.TimesFor(shares)
 	if !ok || times > mostRequests || len(a.canaries(a.site, a.path)) > 1 {
-		a.notes.add("annotation/canary-weight", "its share is not asked: it is too small to be checked, or there are several canaries", a.i.object())
+		a.notes.add("annotation/canary-weight", "its share is not tested: it is too small to be checked, or there are several canaries", a.i.object())
 		return
 	}
 	q := a.concerning("canary-weight").get(a.target()).without(header).without("Cookie")

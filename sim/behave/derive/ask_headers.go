@@ -71,7 +71,7 @@ func askHost(a *asker) { a.get(a.target()).look.host = true }
 func askEverything(a *asker) {
 	q := a.get(a.target())
 	q.look.all, q.look.cookies = true, true
-	a.notes.add(a.about[0], "only asked what one request is answered: "+strings.TrimPrefix(aboutSnippets, "not asked: "), a.i.object())
+	a.notes.add(a.about[0], "tested with one request only: "+strings.TrimPrefix(aboutSnippets, "not tested: "), a.i.object())
 }
 
 // askPodCookie makes the pods set a cookie with the domain and the path that the annotations
@@ -91,7 +91,7 @@ func askPodCookie(a *asker) {
 	}
 	pods := &a.path.backend.pods
 	if _, taken := pods.Headers["Set-Cookie"]; taken {
-		a.notes.add(a.about[0], "not asked: another annotation needs the cookies of the pods", a.i.object())
+		a.notes.add(a.about[0], "not tested: another annotation determines the cookies of the pods", a.i.object())
 		return
 	}
 	if pods.Headers == nil {
@@ -109,7 +109,7 @@ func askPodRedirect(a *asker) {
 		from = "http://" + a.site.host + "/"
 	}
 	if a.path.grpc() || !a.path.backend.rule(behave.Rule{Method: "PUT", Answer: behave.Answer{Status: 302, Headers: map[string]behave.Values{"Location": {from + word}}}}) {
-		a.notes.add(a.about[0], "not asked: another annotation needs the answers of the pods", a.i.object())
+		a.notes.add(a.about[0], "not tested: another annotation determines the answers of the pods", a.i.object())
 		return
 	}
 	a.ask("PUT", a.site.scheme(), a.site.host, a.target())

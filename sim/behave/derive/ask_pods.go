@@ -30,7 +30,7 @@ func askErrors(a *asker) {
 			continue
 		}
 		if !a.path.backend.rule(behave.Rule{Method: method, Answer: behave.Answer{Status: status}}) {
-			a.notes.add("annotation/custom-http-errors", "not asked: another annotation needs the answers of the pods", a.i.object())
+			a.notes.add("annotation/custom-http-errors", "not tested: another annotation determines the answers of the pods", a.i.object())
 			continue
 		}
 		q := a.ask(method, a.site.scheme(), a.site.host, a.target())
@@ -38,7 +38,7 @@ func askErrors(a *asker) {
 		q.look.received = append(q.look.received, a.path.backend.name)
 	}
 	if len(codes) > len(errorMethods) {
-		a.notes.add("annotation/custom-http-errors", "asked for the first statuses of the list only", a.i.object())
+		a.notes.add("annotation/custom-http-errors", "tested for the first statuses of the list only", a.i.object())
 	}
 }
 
@@ -118,7 +118,7 @@ func askHash(a *asker) {
 func askMirror(a *asker) {
 	_, _, ok := a.called(a.i.Namespace, a.i.value("mirror-target"), mirrorService)
 	if !ok {
-		a.notes.add("annotation/mirror-target", "not asked: its host is a variable", a.i.object())
+		a.notes.add("annotation/mirror-target", "not tested: its host is a variable", a.i.object())
 		return
 	}
 	if a.path.grpc() {

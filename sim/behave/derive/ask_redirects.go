@@ -60,14 +60,14 @@ func askAliases(a *asker) {
 		if pattern, is := strings.CutPrefix(alias, "~"); is {
 			var ok bool
 			if host, ok = regexample.Of(pattern); !ok {
-				a.notes.add("annotation/server-alias", "not asked: no example of this regular expression: "+pattern, a.i.object())
+				a.notes.add("annotation/server-alias", "not tested: no example of this regular expression: "+pattern, a.i.object())
 				continue
 			}
 		} else if before, is := strings.CutSuffix(alias, "*"); is {
 			host = before + "example"
 		}
 		if parsed, err := url.Parse("http://" + host); err != nil || parsed.Host != host || parsed.Hostname() == "" || parsed.Port() != "" {
-			a.notes.add("annotation/server-alias", "not asked: no client can ask for this host: "+host, a.i.object())
+			a.notes.add("annotation/server-alias", "not tested: no client can request this host: "+host, a.i.object())
 			continue
 		}
 		a.ask("GET", a.site.scheme(), host, a.target())
@@ -77,7 +77,7 @@ func askAliases(a *asker) {
 // askPassthrough asks over TLS, which the pods terminate.
 func askPassthrough(a *asker) {
 	if a.o.Flags["enable-ssl-passthrough"] != "true" {
-		a.notes.add("annotation/ssl-passthrough", "not asked: it has no effect without the flag enable-ssl-passthrough", a.i.object())
+		a.notes.add("annotation/ssl-passthrough", "not tested: it has no effect without the flag enable-ssl-passthrough", a.i.object())
 		return
 	}
 	a.ask("GET", "https", a.site.host, a.target()).look.sni = true

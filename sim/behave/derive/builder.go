@@ -83,7 +83,7 @@ func (b *builder) summary() string {
 	if shown := 4; len(hosts) > shown {
 		hosts = append(hosts[:shown], "other hosts")
 	}
-	return "what clients of " + strings.Join(hosts, ", ") + " are answered"
+	return "the answers to clients of " + strings.Join(hosts, ", ")
 }
 
 // covered returns the annotations and keys that the steps are about.
@@ -161,7 +161,7 @@ func (b *builder) findSites() {
 			}
 			for _, p := range rule.HTTP.Paths {
 				if p.Backend.Service == nil {
-					b.notes.add("Ingress", "a path is not asked: its backend is no service", i.object())
+					b.notes.add("Ingress", "a path is not tested: its backend is not a service", i.object())
 					continue
 				}
 				kind := networkingv1.PathTypeImplementationSpecific

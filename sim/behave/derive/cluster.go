@@ -122,7 +122,7 @@ func read(manifests []manifest.Manifest, o Options, notes *notes) *cluster {
 		case "EndpointSlice.discovery.k8s.io", "Endpoints", "Namespace", "IngressClass.networking.k8s.io":
 			// our pods replace endpoints, and the cases have their own namespaces and class
 		default:
-			notes.add(m.Object.GetKind(), "ignored: it says nothing about what clients are answered", "")
+			notes.add(m.Object.GetKind(), "ignored: it does not affect the answers to clients", "")
 		}
 	}
 	slices.SortStableFunc(c.ingresses, func(a, b *ingress) int { return cmp.Compare(a.object(), b.object()) })

@@ -21,7 +21,7 @@ var ofMachine = map[string]string{
 	"enable-syslog":                "it is about logs",
 	"syslog-host":                  "it is about logs",
 	"syslog-port":                  "it is about logs",
-	"service-upstream":             "the addresses of services lead nowhere in a simulated cluster",
+	"service-upstream":             "the cluster IPs of services are not routable in a simulated cluster",
 	"ssl-dh-param":                 "its Secret is not copied",
 	"enable-modsecurity":           "it needs a module of nginx",
 	"enable-owasp-modsecurity-crs": "it needs a module of nginx",
@@ -56,7 +56,7 @@ func usable(data map[string]string, o Options, notes *notes) map[string]string {
 		case o.Known.Config != nil && !slices.Contains(o.Known.Config, name):
 			notes.add("config/"+name, "left out: the bundled controller does not know it", "")
 		case !asked && !slices.Contains(everywhere, name):
-			notes.add("config/"+name, "not asked by itself; all questions are answered with it", "")
+			notes.add("config/"+name, "not tested by itself; all requests are sent with it", "")
 			fallthrough
 		default:
 			kept[name] = value
@@ -112,7 +112,7 @@ func (b *builder) askConfig() {
 		switch {
 		case !is:
 		case p == nil:
-			b.notes.add("config/"+name, "not asked: there is no path that a request can be made for", "")
+			b.notes.add("config/"+name, "not tested: there is no path to request", "")
 		default:
 			ask(&asker{builder: b, site: s, path: p, i: p.ingress, about: []string{"config/" + name}})
 		}

@@ -70,7 +70,7 @@ func Of(manifests []manifest.Manifest, o Options) Derived {
 	for n, members := range all.components() {
 		made := newBuilder(all, o, notes, nameOf(members, names), members).build(n == 0)
 		if !slices.ContainsFunc(made.Steps, func(s behave.Step) bool { return s.Request.Request != "" }) {
-			notes.add("Ingress", "not asked: there is nothing that a client can ask for", members[0].object())
+			notes.add("Ingress", "not tested: it has no host and path that a client can request", members[0].object())
 			continue
 		}
 		for _, i := range members {

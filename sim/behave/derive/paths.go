@@ -29,7 +29,7 @@ func (b *builder) askPaths(s *site) {
 		a.path, a.i = p, p.ingress
 		text, ok := p.asked()
 		if !ok {
-			b.notes.add("field/path", "not asked: no example of this regular expression: "+p.text, p.object())
+			b.notes.add("field/path", "not tested: no example of this regular expression: "+p.text, p.object())
 			continue
 		}
 		a.about = append(field("host", "path", "backend"), p.shaping(text)...)

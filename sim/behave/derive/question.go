@@ -228,7 +228,7 @@ func (b *builder) ordered() []*question {
 	for _, q := range b.questions {
 		if what := q.unsendable(); what != "" {
 			for _, about := range q.step.About {
-				b.notes.add(about, "not asked: no client can send "+what, b.ingresses[0].object())
+				b.notes.add(about, "not tested: no client can send "+what, b.ingresses[0].object())
 			}
 			continue
 		}

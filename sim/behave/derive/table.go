@@ -76,12 +76,12 @@ var topics = []topic{
 }
 
 const (
-	aboutTime     = "not asked: it is about time, which a recording cannot show"
-	aboutLogs     = "not asked: it is about logs"
-	aboutMemory   = "not asked: clients and pods see no difference"
-	aboutSnippets = "not asked: what it does cannot be told from its text"
-	aboutRetries  = "not asked: it is about pods that fail"
-	aboutModules  = "not asked: it needs a module of nginx"
+	aboutTime     = "not tested: it is about time, which a recording cannot show"
+	aboutLogs     = "not tested: it is about logs"
+	aboutMemory   = "not tested: clients and pods see no difference"
+	aboutSnippets = "not tested: its effect does not follow from its text"
+	aboutRetries  = "not tested: it is about pods that fail"
+	aboutModules  = "not tested: it needs a module of nginx"
 )
 
 // silent are the annotations that nothing is asked about, with the reason.
@@ -100,10 +100,10 @@ var silent = map[string]string{
 	"enable-opentelemetry":              aboutModules,
 	"opentelemetry-trust-incoming-span": aboutModules,
 	"opentelemetry-operation-name":      aboutModules,
-	"http2-push-preload":                "not asked: nginx no longer has it",
+	"http2-push-preload":                "not tested: nginx no longer has it",
 	"limit-rate":                        aboutTime,
 	"limit-rate-after":                  aboutTime,
-	"load-balance":                      "not asked: the pods of a service answer alike",
+	"load-balance":                      "not tested: the pods of a service give the same answers",
 	"proxy-buffering":                   aboutMemory,
 	"proxy-buffers-number":              aboutMemory,
 	"proxy-buffer-size":                 aboutMemory,
@@ -123,7 +123,7 @@ var silent = map[string]string{
 
 // leftOut are the annotations that the cases do not have, with the reason.
 var leftOut = map[string]string{
-	"service-upstream": "left out: the addresses of services lead nowhere in a simulated cluster",
+	"service-upstream": "left out: the cluster IPs of services are not routable in a simulated cluster",
 }
 
 // askAnnotations asks what the annotations of an ingress do, where its first path is.
@@ -146,7 +146,7 @@ func (b *builder) askAnnotations(i *ingress) {
 		}
 		if s == nil {
 			for _, about := range a.about {
-				b.notes.add(about, "not asked: the ingress has no path that a request can be made for", i.object())
+				b.notes.add(about, "not tested: the ingress has no path to request", i.object())
 			}
 			continue
 		}
@@ -169,9 +169,9 @@ func unasked(i *ingress, name string) string {
 		}
 	}
 	if parent == "" {
-		return "not asked: no question is known"
+		return "not tested: windtunnel has no request for it"
 	}
-	return "not asked: the ingress lacks " + parent
+	return "not tested: the ingress lacks " + parent
 }
 
 // asked returns the headers that questions about the annotations of an ingress look at.

@@ -103,7 +103,7 @@ var costRows = []costRow{
 	}},
 	{"served by all workers p50 / max", func(c Cost) string {
 		if c.ConvergeMax == 0 {
-			return "none was"
+			return "none"
 		}
 		return seconds(c.ConvergeP50) + " / " + seconds(c.ConvergeMax)
 	}},

@@ -123,7 +123,7 @@ func (f Fate) String() string {
 func (a Annotation) Sentence(to int) string {
 	fate := a.To[to].String()
 	if a.Requests == 0 {
-		fate = "not asked"
+		fate = "not tested"
 		if a.NotAsked != "" {
 			fate = a.NotAsked
 		}
@@ -168,9 +168,9 @@ func (t Target) verdict() string {
 	case t.Requests == 0:
 		return "could not be compared"
 	case len(t.Differences) == 0 && len(t.NotCompared) > 0:
-		return fmt.Sprintf("answers all %d compared requests alike", t.Requests)
+		return fmt.Sprintf("answers all %d compared requests identically", t.Requests)
 	case len(t.Differences) == 0:
-		return fmt.Sprintf("answers all %s alike", plural.Of(t.Requests, "request"))
+		return fmt.Sprintf("answers all %s identically", plural.Of(t.Requests, "request"))
 	}
-	return fmt.Sprintf("answers %d of %s otherwise", len(t.Differences), plural.Of(t.Requests, "request"))
+	return fmt.Sprintf("answers %d of %s differently", len(t.Differences), plural.Of(t.Requests, "request"))
 }

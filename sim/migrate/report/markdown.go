@@ -42,7 +42,7 @@ func Markdown(w io.Writer, d Document) error {
 		for _, o := range d.NotAsked {
 			lines = append(lines, notAsked(o))
 		}
-		parts = append(parts, "<details><summary>not asked, or only in part</summary>\n\n"+markdownList(lines)+"\n\n</details>")
+		parts = append(parts, "<details><summary>not tested, or only in part</summary>\n\n"+markdownList(lines)+"\n\n</details>")
 	}
 	return write(w, strings.Join(parts, "\n\n")+"\n")
 }

@@ -136,7 +136,7 @@ func TestAnnotations(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if text := d.Annotations[0].Sentence(2); text != "2 ingresses use auth-url: not compared" {
-		t.Errorf("on a controller that was not asked: %s", text)
+		t.Errorf("on a controller that was not tested: %s", text)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	for format, want := range map[string]string{
 		"text": "compared with ingress-nginx: interrupted; my-fork answers", "markdown": "### Leaving ingress-nginx: interrupted; ",
-		"html": "This report is of what was finished until then.", "json": `"interrupted": true`,
+		"html": "This report covers what was finished.", "json": `"interrupted": true`,
 	} {
 		var out bytes.Buffer
 		write := map[string]func(io.Writer, report.Document) error{"text": report.Text, "markdown": report.Markdown, "html": report.HTML, "json": report.JSON}[format]

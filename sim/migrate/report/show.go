@@ -76,7 +76,7 @@ func (d Document) annotationRows() (header []string, rows [][]string) {
 		row := []string{a.Name, fmt.Sprint(a.Ingresses), fmt.Sprint(a.Requests)}
 		for _, fate := range a.To {
 			if a.Requests == 0 {
-				row = append(row, "not asked")
+				row = append(row, "not tested")
 			} else {
 				row = append(row, fate.String())
 			}
@@ -106,7 +106,7 @@ func (d Document) remarks() []string {
 			all = append(all, fmt.Sprintf("not compared on %s: %s: %s", t.Name, n.Case, n.Why))
 		}
 		if len(t.Unreached) > 0 {
-			all = append(all, fmt.Sprintf("%s has no place for %s: it was asked without", t.Name, strings.Join(t.Unreached, ", ")))
+			all = append(all, fmt.Sprintf("%s has no setting for %s: it was tested without", t.Name, strings.Join(t.Unreached, ", ")))
 		}
 	}
 	if d.Costs != nil {
@@ -155,7 +155,7 @@ func Text(w io.Writer, d Document) error {
 	}
 	var lines []string
 	if len(d.NotAsked) > 0 {
-		lines = append(lines, "not asked, or only in part:")
+		lines = append(lines, "not tested, or only in part:")
 	}
 	for _, o := range d.NotAsked {
 		lines = append(lines, "  "+report.PlainLine(notAsked(o)))
