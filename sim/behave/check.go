@@ -230,7 +230,7 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 func (c *checker) earlier() {
 	for i, text := range c.Earlier {
 		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Settings(), text) {
-			c.addProblem("earlier: "+text+" is no annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
+			c.addProblem("earlier: "+text+" is not an annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (c *checker) services(step Step, e Expect, path []any) {
 		c.addProblem("received: names no service", "write received: {SERVICE: []} if it receives nothing", below(path, "received")...)
 	}
 	if len(e.Received) > 0 && step.Together {
-		c.addProblem("received: what pods receive cannot be told apart with together:", "remove one of the two", below(path, "received")...)
+		c.addProblem("received: together: makes it unclear which request a pod received", "remove one of the two", below(path, "received")...)
 	}
 	for _, name := range sorted(e.Received) {
 		at := below(path, "received", name)
@@ -197,7 +197,7 @@ func (c *checker) took(r *Range, path []any) {
 	case *r == Range{}:
 		c.addProblem("took: checks nothing", "add min: or max:", path...)
 	case r.Max > 0 && r.Min > r.Max:
-		c.addProblem(fmt.Sprintf("took: min %v is above max %v", r.Min, r.Max), "exchange the two", path...)
+		c.addProblem(fmt.Sprintf("took: min %v is above max %v", r.Min, r.Max), "swap the two", path...)
 	}
 }
 
@@ -257,9 +257,9 @@ func (c *checker) shares(step Step, e Expect, path []any) {
 	switch needed := enough(e.Shares); {
 	case step.Times < 2: // reported already
 	case needed > mostTimes:
-		c.addProblem("a share too small to be checked", fmt.Sprintf("write larger ones: even %d requests do not tell them from half as much", mostTimes), path...)
+		c.addProblem("a share too small to be checked", fmt.Sprintf("write larger ones: even %d requests cannot distinguish them from half as much", mostTimes), path...)
 	case step.Times < needed:
-		c.addProblem(fmt.Sprintf("%d requests do not tell these shares from half as much", step.Times), fmt.Sprintf("make times: %d or more", needed), path...)
+		c.addProblem(fmt.Sprintf("%d requests cannot distinguish these shares from half as much", step.Times), fmt.Sprintf("make times: %d or more", needed), path...)
 	}
 }
 

@@ -82,7 +82,7 @@ func (c *checker) rules(rules []Rule, path []any) {
 			c.addProblem("a rule for all requests", "add path:, method: or first:, or write its answer at the pods", at...)
 		}
 		if rule.Method != strings.ToUpper(rule.Method) {
-			c.addProblem("method "+rule.Method+" has small letters", "write "+strings.ToUpper(rule.Method), below(at, "method")...)
+			c.addProblem("method "+rule.Method+" has lower-case letters", "write "+strings.ToUpper(rule.Method), below(at, "method")...)
 		}
 		hidden := slices.IndexFunc(rules[:i], func(before Rule) bool {
 			return !all(before) && before.First == 0 && strings.HasPrefix(rule.Path, before.Path) && (before.Method == "" || before.Method == rule.Method)

@@ -282,7 +282,7 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		c.oneOf(r.TLS.Min, "TLS version", tlsVersions, below(at, "min")...)
 		c.oneOf(r.TLS.Max, "TLS version", tlsVersions, below(at, "max")...)
 		if r.TLS.Min != "" && r.TLS.Max != "" && r.TLS.Min > r.TLS.Max {
-			c.addProblem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "exchange the two", at...)
+			c.addProblem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "swap the two", at...)
 		}
 		if r.TLS.Certificate != "" {
 			c.certificateNamed(r.TLS.Certificate, false, below(at, "certificate")...)

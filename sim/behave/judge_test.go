@@ -355,7 +355,7 @@ func TestOutcomes(t *testing.T) {
 	records := func(status int) []behave.Record {
 		return []behave.Record{{Exchanges: answer(status)}, {Change: &behave.Change{}}}
 	}
-	if got, want := behave.Conclude(differs, records(503), false).Reason, "the bundled controller answers so, as compat.md#row admits; if this is a build of it, add --bundled"; got != want {
+	if got, want := behave.Conclude(differs, records(503), false).Reason, "the bundled controller gives this answer, as compat.md#row documents; if this is a build of it, add --bundled"; got != want {
 		t.Errorf("the answers of the bundled controller: got the reason %q, want %q", got, want)
 	}
 	if got := behave.Conclude(differs, records(404), false).Reason; got != "" {

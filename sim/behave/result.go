@@ -80,7 +80,7 @@ func Conclude(c *Case, records []Record, bundled bool) Result {
 	case len(found.Failures) > 0:
 		result.Outcome, result.Failures = Failed, found.Failures
 		if !bundled && c.Differs != "" && len(JudgeAll(c, records, true).Failures) == 0 {
-			result.Reason = fmt.Sprintf("the bundled controller answers so, as %s admits; if this is a build of it, add --bundled", c.Differs)
+			result.Reason = fmt.Sprintf("the bundled controller gives this answer, as %s documents; if this is a build of it, add --bundled", c.Differs)
 		}
 	case len(found.Unknown) > 0:
 		result.Outcome, result.Reason = Skipped, strings.Join(found.Unknown, "; ")

@@ -38,7 +38,7 @@ func parseTarget(line string) (target Target, what, mend string) {
 		return target, strconv.Quote(method) + " is not a method", shape
 	}
 	if upper := strings.ToUpper(method); upper != method {
-		return target, "method " + method + " has small letters", "write " + upper
+		return target, "method " + method + " has lower-case letters", "write " + upper
 	}
 	if method == "CONNECT" {
 		return target, "method CONNECT has no URL", "use another method"

@@ -67,11 +67,11 @@ func (c *Count) UnmarshalYAML(node *yaml.Node) error {
 	}
 	switch {
 	case c.Max == nil && (c.Min == nil || *c.Min == 0):
-		return malformed(node, "every number fulfils this count", "write a number, or min: 1 or more, or max:")
+		return malformed(node, "every number satisfies this count", "write a number, or min: 1 or more, or max:")
 	case c.Min != nil && *c.Min < 0, c.Max != nil && *c.Max < 0:
 		return malformed(node, "a count below zero", "make it 0 or more")
 	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
-		return malformed(node, fmt.Sprintf("no number is at least %d and at most %d", *c.Min, *c.Max), "exchange min and max")
+		return malformed(node, fmt.Sprintf("no number is at least %d and at most %d", *c.Min, *c.Max), "swap min and max")
 	}
 	return nil
 }
@@ -87,11 +87,11 @@ func (m *Match) UnmarshalYAML(node *yaml.Node) error {
 		return err
 	}
 	if len(node.Content) == 0 {
-		return malformed(node, "a condition that every text fulfils", "write {matches: .} for any text, or null for an absent one")
+		return malformed(node, "a condition that every text satisfies", "write {matches: .} for any text, or null for an absent one")
 	}
 	for i := 0; i < len(node.Content); i += 2 {
 		if value := specfile.Resolve(node.Content[i+1]); node.Content[i].Value != "equals" && value.Value == "" && len(value.Content) == 0 {
-			return malformed(value, node.Content[i].Value+": is empty, so every text fulfils it", "fill it in, or remove it")
+			return malformed(value, node.Content[i].Value+": is empty, so every text satisfies it", "fill it in, or remove it")
 		}
 	}
 	return nil

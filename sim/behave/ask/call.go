@@ -159,7 +159,7 @@ func (c *call) setFields(_ Target, r behave.Request) error {
 	}
 	for _, name := range names {
 		if name == "" || strings.ContainsAny(name, ":\r\n\x00") {
-			return fmt.Errorf("header %q: no name of a header", name)
+			return fmt.Errorf("header %q: not the name of a header", name)
 		}
 		for _, value := range r.Headers[name] {
 			if strings.ContainsAny(value, "\r\n\x00") {

@@ -167,7 +167,7 @@ func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[
 		all[name] = true
 		switch {
 		case o.Known.Annotations != nil && !slices.Contains(o.Known.Annotations, defaultPrefix+"/"+name):
-			notes.add("annotation/"+name, "left out: the bundled controller does not know it", cmp.Or(i.Namespace, defaultNamespace)+"/"+i.Name)
+			notes.add("annotation/"+name, "left out: the bundled controller does not support it", cmp.Or(i.Namespace, defaultNamespace)+"/"+i.Name)
 		default:
 			known[name] = value
 		}

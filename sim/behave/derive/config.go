@@ -54,7 +54,7 @@ func usable(data map[string]string, o Options, notes *notes) map[string]string {
 		case machine:
 			notes.add("config/"+name, "left out: "+why, "")
 		case o.Known.Config != nil && !slices.Contains(o.Known.Config, name):
-			notes.add("config/"+name, "left out: the bundled controller does not know it", "")
+			notes.add("config/"+name, "left out: the bundled controller does not support it", "")
 		case !asked && !slices.Contains(everywhere, name):
 			notes.add("config/"+name, "not tested by itself; all requests are sent with it", "")
 			fallthrough

@@ -97,7 +97,7 @@ func open(ctx context.Context, d driver.Driver, s subject.Subject, configMap typ
 	if err = i.prepare(ctx); err != nil {
 		return nil, err
 	}
-	starting, started := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not within %v", startPatience))
+	starting, started := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("timed out after %v", startPatience))
 	defer started()
 	if err = instance.Launch(starting); err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ func (i *installation) rotate(ctx context.Context) error {
 // is served, which is long after everything else. The second change is always one of endpoints: a
 // worker that serves it has all endpoints that the controller knew then.
 func (i *installation) live(ctx context.Context, how loudness) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, i.patience, fmt.Errorf("not within %v", i.patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, i.patience, fmt.Errorf("timed out after %v", i.patience))
 	defer cancel()
 	first := i.relocate
 	if how == quiet {
