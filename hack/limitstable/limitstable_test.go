@@ -173,8 +173,8 @@ func TestOnlyDenied(t *testing.T) {
 	}{
 		"denied":           {[]string{denial, ""}, []string{"the API refused 1 change"}, true},
 		"another error":    {[]string{denial, "writing Ingress demo/a: quota"}, []string{"the API refused 2 changes"}, false},
-		"void in addition": {[]string{denial}, []string{"the API refused 1 change", "no worker was seen"}, false},
-		"no error":         {nil, []string{"no worker was seen"}, false},
+		"void in addition": {[]string{denial}, []string{"the API refused 1 change", "no worker was observed"}, false},
+		"no error":         {nil, []string{"no worker was observed"}, false},
 	} {
 		r := run{result: measure.Subject{Invalid: test.invalid}}
 		for _, text := range test.errors {

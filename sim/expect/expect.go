@@ -90,7 +90,7 @@ func compile(text string) (parsed, checked *cel.Ast, err error) {
 		return nil, nil, explain(text, issues.Errors())
 	}
 	if checked.OutputType() != cel.BoolType {
-		return nil, nil, fmt.Errorf("expectation %q is of type %s and no condition; compare it with something, as in reloads == 0", text, checked.OutputType())
+		return nil, nil, fmt.Errorf("expectation %q is of type %s, not a condition; compare it with a value, as in reloads == 0", text, checked.OutputType())
 	}
 	if err := checkCauses(text, parsed); err != nil {
 		return nil, nil, err

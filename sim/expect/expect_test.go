@@ -127,7 +127,7 @@ func TestCompileRefuses(t *testing.T) {
 	}{
 		{"reload == 0", []string{"column 1", "'reload'", "there are", "reloads"}},
 		{"reloads == 0 && converge.last.p98 < duration('1s')", []string{"p98", "converge.last has", "p50", "p99"}},
-		{"reloads", []string{"no condition", "int"}},
+		{"reloads", []string{"not a condition", "int"}},
 		{"reloads == '0'", []string{"no matching overload", "int", "string"}},
 		{"converge.last.p99 < 2", []string{"no matching overload", "duration"}},
 		{"reloads ==", []string{"column 11", "the end of the text"}},

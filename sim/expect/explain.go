@@ -76,7 +76,7 @@ func checkCauses(text string, parsed *cel.Ast) error {
 		name, isText := key.AsLiteral().Value().(string)
 		if isText && !isCause(name) {
 			at := parsed.NativeRep().SourceInfo().GetStartLocation(key.ID())
-			wrong = fmt.Errorf("expectation %q, column %d: no request fails by %q; there are %s", text, at.Column()+1, name, causes())
+			wrong = fmt.Errorf("expectation %q, column %d: there is no cause %q; the causes are %s", text, at.Column()+1, name, causes())
 		}
 	}))
 	return wrong

@@ -27,7 +27,7 @@ func At(name string) (Figure, error) {
 	path, lane := name, ""
 	if rest, ok := strings.CutPrefix(name, "lanes."); ok {
 		if lane, path, ok = strings.Cut(rest, "."); !ok {
-			return Figure{}, fmt.Errorf("%s is no number; write lanes.LANE.FIELD, as in lanes.%s.failed", name, lane)
+			return Figure{}, fmt.Errorf("%s is not a number; write lanes.LANE.FIELD, as in lanes.%s.failed", name, lane)
 		}
 	}
 	t, err := numberType(path, lane != "")
@@ -93,9 +93,9 @@ func numberType(path string, ofLane bool) (reflect.Type, error) {
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		return t, nil
 	case reflect.Struct:
-		return nil, fmt.Errorf("%s is no number; add one of its fields: %s", path, strings.Join(NamesUnder(path), ", "))
+		return nil, fmt.Errorf("%s is not a number; add one of its fields: %s", path, strings.Join(NamesUnder(path), ", "))
 	}
-	return nil, fmt.Errorf("%s is no number", path)
+	return nil, fmt.Errorf("%s is not a number", path)
 }
 
 func kindOf(path string, t reflect.Type) Kind {

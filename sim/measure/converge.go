@@ -59,7 +59,7 @@ func (m *converge) Add(e *event.Event, in bool) {
 
 func (m *converge) change(c *event.Change, at time.Duration) {
 	if m.byID[c.ID] != nil {
-		m.twice = append(m.twice, fmt.Sprintf("change %d stands in the log twice; the first counts", c.ID))
+		m.twice = append(m.twice, fmt.Sprintf("change %d is in the log twice; the first counts", c.ID))
 		return
 	}
 	w := &watched{Change: c, at: at, end: m.rounds[m.rounds.at(at)].End, undone: never, sightings: map[int]*sighting{}}

@@ -32,7 +32,7 @@ func (m *cpu) Result(s *Subject, _ *Timeline) {
 		from, to := m.nearest(r.Begin), m.nearest(r.End)
 		nginx, controller := to.nginx-from.nginx, to.controller-from.controller
 		if nginx < 0 || controller < 0 {
-			s.Trouble = append(s.Trouble, fmt.Sprintf("CPU totals fell in round %d: a process ended and took its total along; the CPU seconds are too low", r.Number))
+			s.Trouble = append(s.Trouble, fmt.Sprintf("CPU totals decreased in round %d: a process ended, and its CPU time is lost; the CPU seconds are too low", r.Number))
 		}
 		s.CPU.Nginx += max(nginx, 0)
 		s.CPU.Controller += max(controller, 0)

@@ -78,7 +78,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "syncs.failed", Unit: "failed-syncs", Kind: Count, Budget: bursts,
-		Doc:    "Passes of the controller that failed.",
+		Doc:    "Syncs of the controller that failed.",
 		Of:     countIf(func(s Subject) bool { return s.Syncs.Count > 0 && s.Posts.Visible }, func(s Subject) int { return s.Syncs.Failed }),
 		Unseen: not(postsVisible), With: []string{"syncs.count"},
 	},
@@ -90,7 +90,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "changes.unconverged", Unit: "unconverged", Kind: Count,
-		Doc:    "Changes that not every worker came to serve.",
+		Doc:    "Changes that not every worker served in time.",
 		Of:     count(func(s Subject) int { return s.Changes.Unconverged }),
 		Unseen: func(s Subject) bool { return s.Changes.Converged+s.Changes.Unconverged == 0 },
 	},
@@ -122,13 +122,13 @@ var figures = []Figure{
 	},
 	{
 		Name: "certificates.unseen", Unit: "unseen-certificates", Kind: Count,
-		Doc:    "New certificates that no client was shown.",
+		Doc:    "New certificates that no client received.",
 		Of:     countIf(certificatesChanged, func(s Subject) int { return s.Certificates.Unseen }),
 		Unseen: not(certificatesChanged),
 	},
 	{
 		Name: "workers.alive", Unit: "generations", Kind: Count, Budget: Budget{More: 1}, Label: "worker generations alive at once",
-		Doc: "The most sets of workers alive at one moment; each has its own memory.",
+		Doc: "Maximum number of generations of workers alive at once; each has its own memory.",
 		Of:  count(func(s Subject) int { return s.Workers.Alive }),
 	},
 	{
@@ -189,7 +189,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "certificates.last.p50", Unit: "certificate-p50-sec", Kind: Time, Budget: within(20 * millisecond),
-		Doc: "From intent until no client is shown the old certificate, median.",
+		Doc: "From intent until no client receives the old certificate, median.",
 		Of:  seconds(func(s Subject) (time.Duration, int) { return s.Certificates.Last.P50, s.Certificates.Last.N }),
 	},
 	{

@@ -114,11 +114,11 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(dialing > 0, "the load generator could not open sockets for %s", plural.Of(dialing, "request"))
 	void(r.Unexplained > 0, "%s failed for unknown causes", plural.Of(r.Unexplained, "request"))
 	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is acceptable", 100*stolen, 100*MaxStolen)
-	void(m.samples == 0 && s.Measured >= longEnough, "there is no record of how busy the host was")
-	void(m.workers == 0 && s.WhyNot("workers") == "", "no worker was seen")
+	void(m.samples == 0 && s.Measured >= longEnough, "the load of the host was not recorded")
+	void(m.workers == 0 && s.WhyNot("workers") == "", "no worker was observed")
 	for _, f := range s.Struck {
 		void(f.Missed > 0, "the fault %s struck no %s in %d of %s, although the subject was running", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
-		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))
+		void(f.Failed > 0, "the fault %s could not be injected, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))
 		void(f.Untold > 0 && f.Of != "", "the log does not show what the fault %s struck, %d of %s", f.Name, f.Untold, plural.Of(f.Times, "time"))
 		void(f.Absent == f.Times, "the fault %s never struck: the subject was not running", f.Name)
 	}
@@ -126,7 +126,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never checked %s", plural.Of(s.Changes.watched(), "change"))
 	void(s.Probe.Unreached > 0, "the probes had no connection to %s at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
 	void(s.Changes.Failed > 0, "the API refused %s", refused(t.Changes))
-	void(c.Granularity.P99 > m.gap, "the probes polled too seldom: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
+	void(c.Granularity.P99 > m.gap, "the probes polled too rarely: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
 	// A time is too long by one gap at most, and a rare gap does not move a median.
 	for _, at := range []struct {
 		quantile  string
@@ -141,9 +141,9 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 		void(true, "there is no record of the %s: %s", one.What, one.Why)
 	}
 	for _, k := range s.Clocks {
-		void(k.Bound > MaxClockBound, "the clock of node %s (pod %s) is known to %v only, at most %v is acceptable", k.Node, k.Pod, k.Bound, MaxClockBound)
+		void(k.Bound > MaxClockBound, "the clock of node %s (pod %s) is known only to within %v, at most %v is acceptable", k.Node, k.Pod, k.Bound, MaxClockBound)
 		void(k.Role == event.ObserverClock && c.Last.N > 0 && float64(k.Bound) > MaxClockShare*float64(c.Last.P50),
-			"the clock of node %s (pod %s) is known to %v only, and half of the changes converged within %v; at most %.0f %% of that is acceptable", k.Node, k.Pod, k.Bound, c.Last.P50, 100*MaxClockShare)
+			"the clock of node %s (pod %s) is known only to within %v, and half of the changes converged within %v; at most %.0f %% of that is acceptable", k.Node, k.Pod, k.Bound, c.Last.P50, 100*MaxClockShare)
 	}
 	s.Valid = len(s.Invalid) == 0
 }
