@@ -107,7 +107,7 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 	signalled := time.Now()
 	report.Phases.Signal = signalled.Sub(began)
 
-	ctx, cancel := context.WithTimeoutCause(ctx, WorkerTimeout, fmt.Errorf("not within %v", WorkerTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, WorkerTimeout, fmt.Errorf("timed out after %v", WorkerTimeout))
 	defer cancel()
 	tick := time.NewTicker(workerPoll)
 	defer tick.Stop()

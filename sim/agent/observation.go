@@ -185,7 +185,7 @@ func (c *Convergence) pending(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if s.Open > 0 && s.Off != "" {
-		return s.Open, fmt.Errorf("changes still open: %d, and no worker is asked about them: %s", s.Open, s.Off)
+		return s.Open, fmt.Errorf("changes still open: %d, and no worker is probed for them: %s", s.Open, s.Off)
 	}
 	return s.Open, nil
 }

@@ -30,7 +30,7 @@ const (
 
 // fetch gets the next segment, and returns whole lines. It returns an error if lines are missing.
 func (p *Peer) fetch(ctx context.Context) (text []byte, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("not within %v", fetchTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("timed out after %v", fetchTimeout))
 	defer cancel()
 	path := fmt.Sprintf("/events/%d", p.reader.number)
 	lines := 0

@@ -143,7 +143,7 @@ func Do(ctx context.Context, o Options) (Report, error) {
 
 // one checks one point within the patience.
 func (c *checkup) one(ctx context.Context, check func(*checkup, context.Context) (string, error)) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, fmt.Errorf("not within %v", c.Patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, fmt.Errorf("timed out after %v", c.Patience))
 	defer cancel()
 	return check(c, ctx)
 }

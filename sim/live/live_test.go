@@ -185,8 +185,8 @@ func TestExistingNamespaceIsRefused(t *testing.T) {
 		"without a run":             {map[string]string{MadeByLabel: MadeBy}, "", "windtunnel did not create it"},
 		"of another run":            {labels("abcdefgh"), "", "created by another run, abcdefgh; choose another, or when that run is over: kubectl delete namespace gale"},
 		"a run, but not ours":       {map[string]string{RunLabel: "abcdefgh"}, "", "windtunnel did not create it"},
-		"touch names another":       {nil, "storm", "it is gale, and the one that may be touched is storm"},
-		"ours, touch names another": {labels("abcdefgh"), "gale2", "it is gale, and the one that may be touched is gale2"},
+		"touch names another":       {nil, "storm", "--namespace is gale and --yes-touch is storm"},
+		"ours, touch names another": {labels("abcdefgh"), "gale2", "--namespace is gale and --yes-touch is gale2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,7 +34,7 @@ type runNamespace struct {
 // namespace and touch does not name it.
 func findNamespace(ctx context.Context, client kubernetes.Interface, name, touch, run string) (runNamespace, error) {
 	if touch != "" && touch != name {
-		return runNamespace{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
+		return runNamespace{}, fmt.Errorf("%w: --namespace is %s and --yes-touch is %s; both must be the same", ErrNotOurs, name, touch)
 	}
 	found, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -58,7 +58,7 @@ func checkNamespace(found *corev1.Namespace, touch, run string) (runNamespace, e
 	case maker == MadeBy && other != "":
 		return runNamespace{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, found.Name, other, found.Name)
 	}
-	return runNamespace{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, found.Name, found.Name)
+	return runNamespace{}, fmt.Errorf("%w: %s exists, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s to use it", ErrNotOurs, found.Name, found.Name)
 }
 
 // claim creates the namespace if it does not exist. If another creates it first, it is theirs.
@@ -69,7 +69,7 @@ func (g *runNamespace) claim(ctx context.Context, client kubernetes.Interface, r
 	made, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.name, Labels: labels(run)}}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		if *g, err = findNamespace(ctx, client, g.name, "", run); err == nil && g.uid == "" {
-			err = fmt.Errorf("%w: %s was created by another and deleted again in the meantime", ErrNotOurs, g.name)
+			err = fmt.Errorf("%w: %s was created and deleted by another client in the meantime", ErrNotOurs, g.name)
 		}
 		return err
 	}
@@ -105,7 +105,7 @@ func (g runNamespace) remove(ctx context.Context, client kubernetes.Interface) e
 	})
 	switch {
 	case apierrors.IsConflict(err):
-		return fmt.Errorf("%w: %s was recreated by another during the run: %w", ErrNotOurs, g.name, err)
+		return fmt.Errorf("%w: %s was recreated by another client during the run: %w", ErrNotOurs, g.name, err)
 	case err != nil:
 		return fmt.Errorf("namespace %s may still exist: %w; remove it with kubectl delete namespace %s", g.name, err, g.name)
 	}

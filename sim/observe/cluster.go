@@ -86,7 +86,7 @@ func (f *follower) add(following context.Context, kind string, informer cache.Sh
 
 // readInitialState adds what the API tells until it has told everything once.
 func (ob *observation) readInitialState(ctx context.Context, f *follower, synced []cache.InformerSynced) error {
-	ctx, stop := context.WithTimeoutCause(ctx, readPatience, fmt.Errorf("not within %v", readPatience))
+	ctx, stop := context.WithTimeoutCause(ctx, readPatience, fmt.Errorf("timed out after %v", readPatience))
 	defer stop()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()

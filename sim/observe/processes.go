@@ -91,7 +91,7 @@ func (ob *observation) addContainer(ctx context.Context, pod *corev1.Pod, name s
 }
 
 func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, insidePatience, fmt.Errorf("not within %v", insidePatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, insidePatience, fmt.Errorf("timed out after %v", insidePatience))
 	defer cancel()
 	ticker := time.NewTicker(500 * time.Millisecond)
 	defer ticker.Stop()

@@ -122,7 +122,7 @@ func (c *Convergence) Await(ctx context.Context) error {
 		case open == 0:
 			return nil
 		case off != nil:
-			return fmt.Errorf("changes still open: %d, and no worker is asked about them: %w", open, off)
+			return fmt.Errorf("changes still open: %d, and no worker is probed for them: %w", open, off)
 		}
 		select {
 		case <-changed:

@@ -99,7 +99,7 @@ func (u *Usage) addHeld(s *event.Usage, alive []Worker) {
 	}
 	held, err := heldBy(slices.Sorted(maps.Keys(draining)))
 	if err != nil {
-		u.heldTrouble.report("what draining workers hold open is not sampled", err)
+		u.heldTrouble.report("the connections of draining workers are not sampled", err)
 		return
 	}
 	for pid, g := range draining {

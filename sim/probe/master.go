@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoMaster means that no master of workers runs among the descendants of a process.
-var ErrNoMaster = errors.New("the process that runs the workers is not there")
+var ErrNoMaster = errors.New("the process that runs the workers does not exist")
 
 // MasterOf returns the PID of the master of the workers: the controller or one of its descendants. If
 // there are two, it returns the nearer one.

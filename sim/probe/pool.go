@@ -81,7 +81,7 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 			p.mu.Lock()
 			p.sought[pid] = true
 			p.mu.Unlock()
-			p.vain.report("a worker is not asked: no connection to "+p.address+" reaches it", fmt.Errorf("worker %d, %d connections tried", pid, round*dialsAtOnce))
+			p.vain.report("a worker is not probed: no connection to "+p.address+" reaches it", fmt.Errorf("worker %d, %d connections tried", pid, round*dialsAtOnce))
 		}
 		select {
 		case <-ctx.Done():
@@ -137,7 +137,7 @@ func (p *pool) open() error {
 	for _, conn := range p.dial() {
 		owner, err := p.awaitOwner(conn, pids, deadline)
 		if errors.Is(err, os.ErrPermission) {
-			failed = fmt.Errorf("telling which worker has a connection: %w", err)
+			failed = fmt.Errorf("finding the worker of a connection: %w", err)
 		}
 		if err != nil || !p.keep(conn, owner) {
 			conn.Close()

@@ -138,7 +138,7 @@ func (w *Workers) run(ctx context.Context) {
 		case <-ticker.C:
 		case <-ctx.Done():
 			if _, err := w.master(); w.Master() == 0 && err != nil {
-				w.trouble.report("no worker was ever seen", err)
+				w.trouble.report("no worker was observed", err)
 			}
 			return
 		}

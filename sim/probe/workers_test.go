@@ -77,7 +77,7 @@ func TestWorkersBeforeNginxStarts(t *testing.T) {
 	}
 	events := r.end(w)
 	if len(events) != 1 || events[0].Trouble == nil || events[0].Trouble.Detail != "no pid file" {
-		t.Errorf("logged %+v, want one trouble that says why no worker was seen", events)
+		t.Errorf("logged %+v, want one trouble that says why no worker was observed", events)
 	}
 	if _, err := w.Await(t.Context(), func([]Worker) bool { return false }); err == nil {
 		t.Error("Await after the end returned no error")

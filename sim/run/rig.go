@@ -21,7 +21,7 @@ import (
 // population: two minutes, and a second for each hundred URLs.
 func (r *rig) withReadyPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	patience := 2*time.Minute + time.Duration(len(r.population.Targets()))*(time.Second/100)
-	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("not within %v", patience.Round(time.Second)))
+	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("timed out after %v", patience.Round(time.Second)))
 }
 
 // rig is one subject in a run, with everything that acts on it and observes it.

@@ -37,7 +37,7 @@ func (r *rig) superviseController(ctx context.Context, restart bool, abort conte
 			return
 		}
 		r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Trouble: &event.Trouble{
-			What: "the controller ended by itself", Detail: err.Error(),
+			What: "the controller exited unexpectedly", Detail: err.Error(),
 		}})
 		abort(err)
 		return

@@ -101,7 +101,7 @@ func patience(pods int32) time.Duration { return 3*time.Minute + time.Duration(p
 // their number, the error says how many are.
 func Await(ctx context.Context, client kubernetes.Interface, namespace, name string, pods int32) error {
 	limit := patience(pods)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not within %v", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("timed out after %v", limit))
 	defer cancel()
 	var last *appsv1.Deployment
 	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {

@@ -111,7 +111,7 @@ func (*Driver) UnsupportedFault(name string) string {
 // unsupportedFaults maps faults to the missing part that they need and such a cluster does not
 // have.
 var unsupportedFaults = map[fault.Need]string{
-	fault.APIServer:     "others use the API server: use --driver local or container",
+	fault.APIServer:     "other clients use the API server: use --driver local or container",
 	fault.Configuration: "the files and the network of nginx's container are out of reach: use --driver local, container or kind",
 }
 

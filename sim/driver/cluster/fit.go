@@ -98,7 +98,7 @@ func (all demands) exceedsQuotas(quotas []corev1.ResourceQuota) (problems []stri
 func (all demands) exceedsNodes(nodes []corev1.Node, running []corev1.Pod) (problems []string) {
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n corev1.Node) bool { return !takesPods(n) })
 	if len(nodes) == 0 {
-		return []string{"no node is ready and takes pods"}
+		return []string{"no node is ready and schedulable"}
 	}
 	for _, of := range counted {
 		var has, free, most resource.Quantity

@@ -68,7 +68,7 @@ func (h *home) lease() cluster.Lease {
 // remove removes everything that the run has created, and returns when it is gone. It does so even
 // if ctx has ended, because other users of the cluster would be left with the objects.
 func (h *home) remove(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("not within %v", cleanupTimeout))
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("timed out after %v", cleanupTimeout))
 	defer cancel()
 	err := errors.Join(h.removeClusterWide(ctx), h.removeNamespace(ctx))
 	if h.endLease != nil {
@@ -129,7 +129,7 @@ func (h *home) removeNamespace(ctx context.Context) error {
 		case err != nil || found.DeletionTimestamp != nil:
 			return false, err
 		case found.Labels[RunLabel] != h.run:
-			return false, fmt.Errorf("the namespace %s belongs to another", h.name())
+			return false, fmt.Errorf("the namespace %s belongs to another run", h.name())
 		}
 		return false, gone(api.Delete(ctx, h.name(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &found.UID}}))
 	})

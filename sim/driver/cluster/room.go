@@ -69,7 +69,7 @@ func (i *instance) checkRoom(ctx context.Context) error {
 	nodes, err := i.driver.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		i.driver.Tell("the room on the nodes is not checked: the user may not list nodes")
+		i.driver.Tell("the free resources of the nodes are not checked: the user may not list nodes")
 	case err != nil:
 		return fmt.Errorf("list the nodes: %w", err)
 	default:

@@ -36,7 +36,7 @@ func (i *instance) startTraffic(ctx context.Context) error {
 	if err := i.write(ctx, i.trafficJob(int32(n))); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, trafficPatience, fmt.Errorf("not within %v", trafficPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, trafficPatience, fmt.Errorf("timed out after %v", trafficPatience))
 	defer cancel()
 	var peers []*agent.Peer
 	err := poll(ctx, func() (bool, error) {

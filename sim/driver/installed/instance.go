@@ -67,7 +67,7 @@ func (i *instance) Err() error            { return nil }
 // has ended, because other users of the cluster would be left with the changes.
 func (i *instance) Stop(ctx context.Context) error {
 	i.stop.Do(func() {
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("not within %v", cleanupTimeout))
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("timed out after %v", cleanupTimeout))
 		defer cancel()
 		if i.endPods != nil {
 			i.endPods()

@@ -170,7 +170,7 @@ func (d Driver) expand(a *adapter.Adapter, c controller, cluster *simulated.Inst
 		return setup, err
 	}
 	if cluster.Subject.Webhook {
-		return nil, fmt.Errorf("subject %s: its webhook needs files of its own, and --allow-host-paths writes none: remove that flag or webhook: true", cluster.Subject.Name)
+		return nil, fmt.Errorf("subject %s: its webhook needs its own files, and --allow-host-paths writes none: remove that flag or webhook: true", cluster.Subject.Name)
 	}
 	data.Root = "" // its files are at their own paths, where this driver writes nothing
 	onHost, err := a.Expand(data)
