@@ -131,7 +131,7 @@ func (o *explainOptions) complete() (err error) {
 // that is new or will be removed.
 func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
 	if cluster.Empty() {
-		fmt.Fprintf(stderr, "warning: %s has no ingress, service, EndpointSlice, Secret or ConfigMap: it is taken for an empty cluster\n", path)
+		fmt.Fprintf(stderr, "warning: %s has no ingress, service, EndpointSlice, Secret or ConfigMap: it is treated as an empty cluster\n", path)
 	}
 }
 

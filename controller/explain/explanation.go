@@ -151,7 +151,7 @@ func (e Explanation) Write(w io.Writer) error {
 		fmt.Fprintf(&text, "%s %s\n", mark, model.Finding{Object: finding.Object, Key: finding.Key, Reason: finding.Reason})
 	}
 	if len(e.LeftOut) > 0 {
-		fmt.Fprintf(&text, "\nleft out, because of their class: %s\n", strings.Join(e.LeftOut, ", "))
+		fmt.Fprintf(&text, "\nignored because of their class: %s\n", strings.Join(e.LeftOut, ", "))
 	}
 	if len(e.Unread) > 0 {
 		fmt.Fprintln(&text, "\nleft out, because the controller does not read their kinds")

@@ -65,6 +65,6 @@ func (b *builder) addCanary(ingress *networkingv1.Ingress, key, canary string, l
 		}
 	}
 	if !matched {
-		b.find(ingress, key, "no other ingress leads the same host, path and path type to another service; this canary gets no requests")
+		b.find(ingress, key, "no other ingress routes the same host, path and path type to another service; this canary gets no requests")
 	}
 }

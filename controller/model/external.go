@@ -50,12 +50,12 @@ func invalidExternalName(name string) string {
 	bare := strings.TrimSuffix(name, ".")
 	if ip, err := netip.ParseAddr(bare); err == nil {
 		if ip := ip.Unmap(); ip.IsLoopback() || ip.IsUnspecified() {
-			return "a loopback address leads into the controller's pod"
+			return "a loopback address refers to the controller's pod"
 		}
 		return ""
 	}
 	if strings.EqualFold(bare, "localhost") {
-		return "it leads into the controller's pod"
+		return "it refers to the controller's pod"
 	}
 	if len(validation.IsDNS1123Subdomain(bare)) > 0 {
 		return "not a DNS name"

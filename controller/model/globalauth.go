@@ -15,7 +15,7 @@ func (b *builder) denyWithoutGlobalAuth(servers []*Server) {
 	for _, server := range servers {
 		for _, l := range server.Locations {
 			if l.EnableGlobalAuth && l.ExternalAuth.URL == "" && l.Redirect.URL == "" && b.options.Config.Asks(l.Path) {
-				l.Denied = cmp.Or(l.Denied, new("the service that global-auth-url names cannot be asked"))
+				l.Denied = cmp.Or(l.Denied, new("the service of global-auth-url cannot be called"))
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (b *builder) settleAliases() {
 				b.aliases[alias] = w.server
 				kept = append(kept, alias)
 			} else if holder != w.server {
-				b.find(w.ingress, b.annotationKey("server-alias"), "%s already leads to %s; this is ignored", shown(alias), holder.Hostname)
+				b.find(w.ingress, b.annotationKey("server-alias"), "%s already belongs to %s; this is ignored", shown(alias), holder.Hostname)
 			}
 		}
 		slices.Sort(kept)
@@ -120,7 +120,7 @@ func (b *builder) redirects() []Redirect {
 		if to == DefaultServerName || strings.HasPrefix(to, "*.") {
 			b.find(w.ingress, key, "%s is not a single name; nothing is redirected to it", to)
 		} else if holder := b.holderOf(from); holder != nil {
-			b.find(w.ingress, key, "%s already leads to %s; it is not redirected to %s", from, holder.Hostname, to)
+			b.find(w.ingress, key, "%s already belongs to %s; it is not redirected to %s", from, holder.Hostname, to)
 		} else {
 			all = append(all, Redirect{From: from, To: to})
 		}

@@ -34,7 +34,7 @@ const globalAuthURL = "global-auth-url"
 // with 503.
 const Unanswered = "none:"
 
-const denied = "503 where it would be asked"
+const denied = "503 where it would be called"
 
 // Asks reports whether the ConfigMap requires global-auth-url for a location with this path.
 func (c Config) Asks(path string) bool {

@@ -48,7 +48,7 @@ func sharedDicts(text string) (map[string]int, error) {
 		sizes[parts[1]] = kb
 	}
 	if _, own := sizes[ownDict]; own {
-		return nil, fmt.Errorf("%s is nginx.conf's own", ownDict)
+		return nil, fmt.Errorf("%s is reserved by nginx.conf", ownDict)
 	}
 	all := 0
 	for _, kb := range sizes {

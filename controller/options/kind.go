@@ -48,7 +48,7 @@ var kinds = map[string]struct {
 	"verb":       {isVerb, "want a method of HTTP"},
 	"cachetime":  {isCacheTime, "want statuses and a time, such as 200 202 30m"},
 	"ticketkey":  {isTicketKey, "want 48 or 80 bytes in base64"},
-	"status":     {func(s string) bool { return s != "499" }, "499 is nginx's own"},
+	"status":     {func(s string) bool { return s != "499" }, "499 is reserved by nginx"},
 	"regexes":    {both(matches(`[^\s"{}]+`), isPattern), `want a pattern without spaces, " { }`},
 	"ciphers":    {both(matches(`[^\s;{}"'\\#]+`), KnowsCiphers), "want a list of ciphers that OpenSSL knows"},
 	"curves":     {matches(`auto|` + curve + `(:` + curve + `)*`), "want auto, or curves such as X25519:prime256v1"},

@@ -136,7 +136,7 @@ var parsed = map[string]struct {
 	"buffers of answers":   {"proxy-busy-buffers-size", "64m", nil, "proxy-busy-buffers-size is larger than all buffers but one"},
 	"buffers of headers":   {"large-client-header-buffers", "1000 1m", nil, "want a number and a size such as 4 8k, of at most 128m together"},
 	"a buffer, too large":  {"client-header-buffer-size", "2m", nil, "want at most 1m"},
-	"dictionary, ours":     {"lua-shared-dicts", "luaconfig: 5", nil, "luaconfig is nginx.conf's own"},
+	"dictionary, ours":     {"lua-shared-dicts", "luaconfig: 5", nil, "luaconfig is reserved by nginx.conf"},
 	"dictionaries":         {"lua-shared-dicts", manyDicts(50), nil, "want at most 4096M together"},
 	"unknown key":          {"use-gzp", "true", nil, "this controller has no such key; ignored; did you mean use-gzip?"},
 }
