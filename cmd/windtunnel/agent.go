@@ -59,7 +59,7 @@ func serveAgent(ctx context.Context, address string) error {
 		return err
 	case err := <-silent:
 		if err == nil {
-			err = fmt.Errorf("no request came for %v: the harness has ended", agent.Lease)
+			err = fmt.Errorf("no request for %v: the harness has ended", agent.Lease)
 		}
 		if ctx.Err() != nil {
 			err = nil

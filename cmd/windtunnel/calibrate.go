@@ -69,7 +69,7 @@ Exit codes: 0 fitted or compared, 2 no run can be used.`,
 	flags.BoolVar(&o.force, "force", false, "replace the file to write if it exists")
 	flags.BoolVar(&o.validate, "validate", false, "compare predictions with the runs instead of fitting costs")
 	flags.StringVar(&o.parameters, "parameters", "parameters.yaml", "with --validate: the parameter file")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the bootstrap")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
 	return command
 }
 

@@ -46,8 +46,8 @@ windtunnel case run FOLDER passes on the same controller. Recording again gives 
 files. No Secret is copied: the cases have generated certificates for the same names,
 and passwords of their own.
 Prints what is not tested, with the reason.
-Exit codes: 0 all cases are recorded, 2 the manifests cannot be read, or nothing could
-be asked, 3 some cases could not be recorded (their lines say why), 130 interrupted.`,
+Exit codes: 0 all cases are recorded, 2 the manifests cannot be read, or no request
+follows from them, 3 some cases could not be recorded (their lines say why), 130 interrupted.`,
 		Args: arguments("MANIFESTS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.record(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -115,7 +115,7 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 			}
 		} else {
 			lost++
-			one.Why = cmp.Or(results[n].Reason, "it was not asked")
+			one.Why = cmp.Or(results[n].Reason, "no request was sent")
 		}
 		summary.Cases = append(summary.Cases, one)
 	}

@@ -24,7 +24,7 @@ type earlierCases struct {
 func resumeCases(dir rundir.Dir, target caseTarget) (earlierCases, error) {
 	file, err := os.Open(dir.File(rundir.Result))
 	if errors.Is(err, fs.ErrNotExist) {
-		return earlierCases{}, fmt.Errorf("%s holds no run to continue: leave --resume out", dir)
+		return earlierCases{}, fmt.Errorf("%s holds no run to continue: omit --resume", dir)
 	}
 	if err != nil {
 		return earlierCases{}, err
@@ -42,7 +42,7 @@ func resumeCases(dir rundir.Dir, target caseTarget) (earlierCases, error) {
 	case live && !target.live:
 		return earlierCases{}, fmt.Errorf("%s holds a live run: add --live, or choose another --out", dir)
 	case !live && target.live:
-		return earlierCases{}, fmt.Errorf("%s holds a run that was not live: leave --live out, or choose another --out", dir)
+		return earlierCases{}, fmt.Errorf("%s holds a run that was not live: omit --live, or choose another --out", dir)
 	}
 	document.Cases = slices.DeleteFunc(document.Cases, func(c casereport.Case) bool {
 		_, err := os.Stat(c.File)

@@ -64,7 +64,7 @@ Exit codes: 0, or 1 if the API refused a change, 2 for bad input, 130 when inter
 	flags.StringVar(&p.Class, "class", corpus.IngressClass, "class of the ingresses")
 	flags.BoolVar(&p.TLS, "tls", false, "give each ingress a certificate")
 	flags.StringVar(&o.image, "backends", "", "image that contains windtunnel, to run pods that answer (default: no pod answers)")
-	flags.DurationVar(&o.shape.Drain, "drain", 5*time.Second, "how long a pod that answers keeps serving after it has left its service")
+	flags.DurationVar(&o.shape.Drain, "drain", 5*time.Second, "how long a pod keeps serving after it is removed from its service")
 	flags.BoolVar(&o.keep, "keep", false, "keep what was created")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be written, and write nothing")
 	flags.StringVarP(&o.out, "out", "o", "churn.jsonl", "the recording to write; empty: none")

@@ -51,13 +51,13 @@ func (c churnSummary) print(out io.Writer) {
 	fmt.Fprintf(out, "run %s: %s in %v, %d of them refused\n", c.Run, plural.Of(c.Changes, "change"), c.Length.Round(time.Second), c.Refused)
 	fmt.Fprintf(out, "time until the API accepted a change: p50 %v, p90 %v, p99 %v, max %v\n", roundDuration(c.P50), roundDuration(c.P90), roundDuration(c.P99), roundDuration(c.Max))
 	if c.Behind > time.Second {
-		fmt.Fprintf(out, "up to %v behind the plan: the API server accepts fewer changes per second from one writer\n", roundDuration(c.Behind))
+		fmt.Fprintf(out, "up to %v behind schedule: the API server accepts fewer changes per second from one client\n", roundDuration(c.Behind))
 	}
 	if c.LastError != "" {
 		fmt.Fprintf(out, "last refusal: %s\n", c.LastError)
 	}
 	if c.Trouble != "" {
-		fmt.Fprintf(out, "last trouble with pods: %s\n", c.Trouble)
+		fmt.Fprintf(out, "last problem with pods: %s\n", c.Trouble)
 	}
 	if c.KeptIn != "" {
 		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", c.KeptIn, live.RunLabel, c.Run)

@@ -39,7 +39,7 @@ func doctorCommand() *cobra.Command {
 				{Number: 3, WidthMax: 45, WidthMaxEnforcer: text.WrapSoft},
 				{Number: 4, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
 			})
-			out.AppendHeader(table.Row{"", "what", "found", "its absence switches off"})
+			out.AppendHeader(table.Row{"", "what", "found", "needed for"})
 			for _, result := range results {
 				mark := "ok"
 				if !result.OK {
@@ -49,7 +49,7 @@ func doctorCommand() *cobra.Command {
 			}
 			page := out.Render()
 			if !ok {
-				page += "\nA local run cannot start: mend the lines marked -- that stop it (hack/setup installs nginx)."
+				page += "\nA local run cannot start: provide the required items that are marked -- (hack/setup installs nginx)."
 			}
 			if _, err := fmt.Fprintln(cmd.OutOrStdout(), page); err != nil {
 				return err

@@ -55,7 +55,7 @@ var drivers = []struct {
 }{
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
-	{"kind", "a cluster each", openKind},
+	{"kind", "one cluster per subject", openKind},
 	{"cluster", "an existing cluster", openCluster},
 }
 
@@ -126,7 +126,7 @@ func (f driverFlags) checkMeant(driver string) error {
 		return nil
 	}
 	refuse := func(flag, drivers string) error {
-		return fmt.Errorf("--%s is for --driver %s, and the driver is %s: choose another --driver, or leave --%s out", flag, drivers, driver, flag)
+		return fmt.Errorf("--%s is for --driver %s, and the driver is %s: choose another --driver, or omit --%s", flag, drivers, driver, flag)
 	}
 	for _, m := range meantFor {
 		if f.set.Changed(m.flag) && !slices.Contains(m.drivers, driver) {

@@ -22,7 +22,7 @@ type manifestFlags struct {
 }
 
 func (f *manifestFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.class, "ingress-class", "nginx", "the class of the ingresses to ask about; those without a class are asked as well")
+	flags.StringVar(&f.class, "ingress-class", "nginx", "class of the ingresses to test; those without a class are tested as well")
 	flags.StringVar(&f.configMap, "configmap", "ingress-nginx/ingress-nginx-controller", "namespace/name of the controller's ConfigMap, if it is among the manifests")
 }
 

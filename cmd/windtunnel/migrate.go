@@ -50,8 +50,8 @@ both answers and the cause. Then rolling updates and new hosts are made on all o
 turns, with a generated population of the same size, to measure what changes cost.
 Writes a folder with the report (migrate.html, migrate.md, migrate.json), the recorded
 cases, and the runs that measured costs.
-Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or nothing could
-be asked, 3 none differs, but some could not be compared, or a measurement is void or
+Exit codes: 0 all answers are the same, 1 some differ, 2 the input is bad or no request
+follows from it, 3 none differs, but some could not be compared, or a measurement is void or
 failed (the report says why), 130 interrupted (the report covers what was finished).`,
 		Args: arguments("MANIFESTS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ failed (the report says why), 130 interrupted (the report covers what was finish
 	flags.StringArrayVar(&o.to, "to", nil, "a controller that you may move to (required, several are allowed): "+subjectUsage)
 	flags.StringVarP(&o.out, "out", "o", "", "folder for the report (default runs/migrate-TIME)")
 	flags.BoolVar(&o.skipCosts, "skip-costs", false, "compare answers only, and do not measure what changes cost")
-	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that are asked at the same time")
+	flags.IntVar(&o.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that are tested at the same time")
 	addLength(flags, &o.length)
 	o.manifests.add(flags)
 	o.driver.add(command)
@@ -99,7 +99,7 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 		fmt.Fprintln(stdout, filepath.Join(plan.Dir, "migrate.html"))
 	}
 	if d.Interrupted {
-		fmt.Fprintln(stderr, "windtunnel: interrupted; the report is of what was finished")
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the report covers what was finished")
 	}
 	return exitWith(d.Outcome())
 }
@@ -161,7 +161,7 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 			return plan, err
 		}
 		if err := plan.Costs.Check(); err != nil {
-			return plan, fmt.Errorf("costs cannot be measured: %w; leave them out with --skip-costs", err)
+			return plan, fmt.Errorf("costs cannot be measured: %w; skip them with --skip-costs", err)
 		}
 	}
 	return plan, nil

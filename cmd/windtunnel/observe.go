@@ -49,7 +49,7 @@ each pod of the controller, which is the only thing that it ever writes: from th
 sees the generations of workers and their memory. What cannot be seen is listed at the
 beginning, and in the report. It ends after --for, or with Ctrl-C, with a folder like that
 of windtunnel run. docs/observe.md has the permissions.
-Exit codes: 0 observed, 2 there is nothing to observe, 3 the observation says nothing (the
+Exit codes: 0 observed, 2 there is nothing to observe, 3 the observation is void (the
 report says why).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,11 +72,11 @@ func (o *observeOptions) add(command *cobra.Command) {
 	flags.IntVar(&p.MetricsPort, "metrics-port", 0, "port of the metrics (default: the controller's --healthz-port, or 10254)")
 	flags.IntVar(&p.StatusPort, "status-port", 0, "port of nginx's status page (default: the controller's --status-port, or 10246)")
 	flags.DurationVar(&p.Every, "every", time.Second, "time between two reads of a controller's metrics")
-	flags.StringSliceVar(&p.Follow, "follow", nil, "namespaces whose changes count (default: all)")
-	flags.StringVar(&p.Class, "class", "", "class of the ingresses that count (default: all)")
-	flags.StringSliceVar(&o.hosts, "host", nil, "hosts to ask: shop.example, shop.example/path or https://shop.example")
-	flags.StringVar(&o.address, "address", "", "where hosts are asked over HTTP: HOST[:PORT]")
-	flags.StringVar(&o.tlsAddress, "tls-address", "", "where hosts are asked over HTTPS: HOST[:PORT]")
+	flags.StringSliceVar(&p.Follow, "follow", nil, "namespaces whose changes are observed (default: all)")
+	flags.StringVar(&p.Class, "class", "", "class of the ingresses to observe (default: all)")
+	flags.StringSliceVar(&o.hosts, "host", nil, "hosts to send requests to: shop.example, shop.example/path or https://shop.example")
+	flags.StringVar(&o.address, "address", "", "address for requests over HTTP: HOST[:PORT]")
+	flags.StringVar(&o.tlsAddress, "tls-address", "", "address for requests over HTTPS: HOST[:PORT]")
 	flags.StringVar(&p.PodHeader, "pod-header", "", "response header with the name of the pod that answered (default: that of simulated pods)")
 	flags.StringSliceVar(&p.Lanes, "lane", []string{"http"}, "kinds of clients: "+strings.Join(observeLanes, ", "))
 	flags.Float64Var(&p.Rate, "rate", 10, "requests per second of each lane, over all hosts; 0: none")
@@ -84,7 +84,7 @@ func (o *observeOptions) add(command *cobra.Command) {
 	flags.DurationVar(&p.Length, "for", 0, "how long to observe (default: until interrupted)")
 	flags.DurationVar(&p.Settle, "settle", 5*time.Second, "how long to wait until the last changes are served")
 	flags.StringVar(&p.Ephemeral, "ephemeral", "", "image with windtunnel, for an ephemeral container that is added to each pod of the controller; its entry stays until the pod ends")
-	flags.BoolVar(&p.Bundled, "bundled", false, "the controller is that of this project, so that predict and calibrate know it")
+	flags.BoolVar(&p.Bundled, "bundled", false, "the controller is the bundled one, which predict and calibrate support")
 	flags.StringVarP(&p.Dir, "out", "o", "", "folder for the results (default runs/observed-TIME)")
 }
 

@@ -82,7 +82,7 @@ be used, 3 some tests could not be run, 130 interrupted.`,
 	flags.StringSliceVar(&o.parts, "part", nil, "parts to run: rendered, tested, behaviour, speed (default: all but speed)")
 	flags.StringArrayVar(&o.cases, "cases", nil, "file or folder of behaviour cases; can be repeated (default: the folder "+caseFolder+", if it exists)")
 	flags.IntVar(&o.rounds, "rounds", speed.DefaultRounds, "speed: measurements of each side")
-	flags.IntVar(&o.requests, "corpus-requests", 500, "requests that follow from the manifests of --corpus and are asked of both sides, at most; 0: none")
+	flags.IntVar(&o.requests, "corpus-requests", 500, "maximum number of requests that are derived from the manifests of --corpus and sent to both sides; 0: none")
 	o.driver.addController(flags)
 	flags.StringVar(&o.out, "out", "", "folder for the report and the smallest clusters")
 	flags.BoolVar(&o.minimise, "minimise", true, "look for the smallest cluster that shows each kind of difference")

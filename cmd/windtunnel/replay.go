@@ -57,9 +57,9 @@ Exit codes: those of windtunnel run.`,
 	o.driver.addController(flags)
 	o.driver.addPortBase(flags)
 	o.progress.add(flags)
-	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
-	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
-	flags.DurationVar(&o.drain, "drain", scenario.DefaultDrain, "of a RECORDING: how long a pod keeps serving after it has left its service")
+	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, which overrides its own: sync-rate-limit=1")
+	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, which overrides its own: worker-processes=4")
+	flags.DurationVar(&o.drain, "drain", scenario.DefaultDrain, "of a RECORDING: how long a pod keeps serving after it is removed from its service")
 	o.format.add(command, markdownFormat)
 	return command
 }

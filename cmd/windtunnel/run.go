@@ -145,7 +145,7 @@ func printResult(ended trial.Result, format format, stdout, stderr io.Writer) er
 	case judge.Inapplicable:
 		fmt.Fprintln(stderr, "windtunnel: measured, but not judged:", ended.Note())
 	case judge.Interrupted:
-		fmt.Fprintln(stderr, "windtunnel: interrupted; the report is of what was seen")
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the report covers the run until now")
 	}
 	return exitWith(ended.Outcome)
 }

@@ -23,7 +23,7 @@ const subjectUsage = "bundled, the path of a controller that takes ingress-nginx
 
 // addSubjects adds the flag for subjects that replace those of a scenario.
 func addSubjects(flags *pflag.FlagSet, all *[]string) {
-	flags.StringArrayVar(all, "subject", nil, "what runs instead of the bundled controller: "+subjectUsage+". Several ones become a subject each")
+	flags.StringArrayVar(all, "subject", nil, "what runs instead of the bundled controller: "+subjectUsage+". Several controllers become one subject each")
 }
 
 // subjects parses the values of --subject. images says that a bare name is that of an image.

@@ -65,7 +65,7 @@ scenario needs; 130 interrupted.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.vary, "vary", nil, "PATH=V1,V2,…: a value of the scenario's spec, and the values that it takes in turn; several ones are combined")
+	flags.StringArrayVar(&o.vary, "vary", nil, "PATH=V1,V2,…: a value of the scenario's spec, and the values that it takes in turn; several values are combined")
 	flags.BoolVar(&o.oneAtATime, "one-at-a-time", false, "vary one value at a time, while the others keep those of the scenario (default: all combinations)")
 	flags.StringVar(&o.fraction, "fraction", "", "1/2, 1/4, 1/8 …: run only this part of the combinations of 3 to 11 factors with two values each; the report says which effects it cannot tell apart")
 	flags.IntVar(&o.rounds, "rounds", 1, "runs of each combination")

@@ -96,7 +96,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), trialName(trials[i]))
 	})
 	if outcome == judge.Interrupted {
-		fmt.Fprintln(stderr, "windtunnel: interrupted; what is left was not run")
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the remaining scenarios were not run")
 	}
 	var rows []verifyRow
 	for i, e := range ended {
@@ -198,7 +198,7 @@ func printVerified(out io.Writer, format format, rows []verifyRow) error {
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = 0
-	t.AppendHeader(table.Row{"", "scenario", "run", "what came of it"})
+	t.AppendHeader(table.Row{"", "scenario", "run", "result"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 90}})
 	for _, row := range rows {
 		t.AppendRow(table.Row{row.word, row.Scenario, row.Run, row.Note})
