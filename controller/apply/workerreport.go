@@ -72,7 +72,7 @@ func (t *Target) AwaitWorkers(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-process.Done():
-			return fmt.Errorf("nginx ended while its workers were asked what they serve: %w", process.Err())
+			return fmt.Errorf("nginx ended while the reports of its workers were read: %w", process.Err())
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for all workers of nginx to serve POST %d (they reported %+v, %v): %w", t.sequence.Load(), reports, err, context.Cause(ctx)) //nolint:errorlint // err may be nil
 		}

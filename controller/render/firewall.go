@@ -78,7 +78,7 @@ func firewallFindings(m *model.Model, in Input) []model.Finding {
 	r := &root{Cfg: &cfg{Config: config}, in: in}
 	for _, lacking := range []string{"this nginx has no module " + modSecurity, in.missing(modSecurityRules), in.missing(modSecurityCRS)} {
 		for _, object := range askers(m.Servers, func(l *model.Location) bool { return r.firewallLacks(l) == lacking }) {
-			findings = append(findings, model.Finding{Object: object, Reason: lacking + "; locations that ask for ModSecurity answer 503"})
+			findings = append(findings, model.Finding{Object: object, Reason: lacking + "; locations with ModSecurity answer 503"})
 		}
 	}
 	return findings

@@ -113,7 +113,7 @@ func TestUnavailableFirewallIsAFinding(t *testing.T) {
 	location := &model.Location{Ingress: &model.Ingress{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}
 	m := &model.Model{Servers: []*model.Server{{Locations: []*model.Location{location}}}}
 	findings := render.Findings(m, in)
-	if len(findings) != 1 || findings[0].Object != "Ingress demo/web" || !strings.Contains(findings[0].Reason, "there is no file /etc/nginx/modsecurity/modsecurity.conf; locations that ask for ModSecurity answer 503") {
+	if len(findings) != 1 || findings[0].Object != "Ingress demo/web" || !strings.Contains(findings[0].Reason, "there is no file /etc/nginx/modsecurity/modsecurity.conf; locations with ModSecurity answer 503") {
 		t.Errorf("got %v", findings)
 	}
 }

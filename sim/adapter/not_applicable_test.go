@@ -25,9 +25,9 @@ func TestInapplicable(t *testing.T) {
 		"one process": {Spec{Processes: Processes{Workers: Single}}, map[string]string{
 			"one process answers all requests, and no reload replaces it":           "reloads",
 			"the controller answers the requests itself, so it counts as the proxy": "cpu.controller",
-			"its adapter has no pattern for log lines about syncs":              "syncs",
-			"its log does not report POSTs":                                             "posts",
-			"its log does not report the duration of syncs":                           "converge.way.wait",
+			"its adapter has no pattern for log lines about syncs":                  "syncs",
+			"its log does not report POSTs":                                         "posts",
+			"its log does not report the duration of syncs":                         "converge.way.wait",
 		}},
 		"a proxy of one process": {Spec{Processes: Processes{Workers: Single, Master: MustPattern("^envoy")}, Log: []Line{record}}, map[string]string{
 			"one process answers all requests, and no reload replaces it": "reloads",

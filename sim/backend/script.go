@@ -155,10 +155,10 @@ func (a Answer) validate() error {
 	}
 	for name, values := range a.Headers {
 		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("%q is no name of a header", name)
+			return fmt.Errorf("%q is not the name of a header", name)
 		}
 		if i := slices.IndexFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }); i >= 0 {
-			return fmt.Errorf("header %s: %q is no value of a header", name, values[i])
+			return fmt.Errorf("header %s: %q is not the value of a header", name, values[i])
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func Write(w io.Writer, r Recording) error {
 func Read(r io.Reader) (Recording, error) {
 	buffered := bufio.NewReader(r)
 	if first, err := buffered.Peek(1); err == nil && first[0] != '{' { // do not search a large file for its first line
-		return Recording{}, errors.New("read recording: line 1: it does not begin with {, so it is no header of a recording")
+		return Recording{}, errors.New("read recording: line 1: it does not begin with {, so it is not the header of a recording")
 	}
 	lines := bufio.NewScanner(buffered)
 	lines.Buffer(nil, longest)

@@ -108,7 +108,7 @@ func importCluster(s *scenario.Scenario, seed uint64) (corpus.Population, *event
 		}
 	}
 	if err != nil {
-		return population, described, s.ClusterError(err, "docs/scenarios.md says which hosts and paths are asked")
+		return population, described, s.ClusterError(err, "docs/scenarios.md describes which hosts and paths get requests")
 	}
 	return population, described, checkLanes(s, population)
 }

@@ -106,7 +106,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
 	case aPod && !o.stream && o.identity.State == backend.Gone: // a stream may have begun before
-		return event.GonePod, fmt.Sprintf("%s answered, and was gone when it was asked", o.identity.Pod)
+		return event.GonePod, fmt.Sprintf("%s answered, although it was gone when the request was sent", o.identity.Pod)
 	case o.noHTTP:
 	case o.failed != "" && aPod:
 		return event.PodError, o.failed

@@ -64,7 +64,7 @@ func lengthOf(recording string) (time.Duration, error) {
 	case err != nil:
 		return 0, err
 	case len(read.Population.Services) == 0 || len(read.Population.Ingresses) == 0:
-		return 0, errors.New("it has no service, or no host to ask; record namespaces with services and ingresses")
+		return 0, errors.New("it has no service, or no host for requests; record namespaces with services and ingresses")
 	case read.Length >= scenario.LongestTime:
 		return 0, fmt.Errorf("it is %v long; at most %v (31 days) can be replayed", read.Length, scenario.LongestTime)
 	}

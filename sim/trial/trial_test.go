@@ -358,7 +358,7 @@ func TestWriteRecordedRefuses(t *testing.T) {
 	}
 	for _, population := range []corpus.Population{{}, {Services: corpus.Generate(corpus.Shape{Services: 1}).Services}} {
 		path := writeRecording(t, "empty.jsonl", population)
-		if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); err == nil || !strings.Contains(err.Error(), path+": it has no service, or no host to ask") {
+		if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); err == nil || !strings.Contains(err.Error(), path+": it has no service, or no host for requests") {
 			t.Errorf("%+v: %v", population, err)
 		}
 	}

@@ -225,7 +225,7 @@ func (f *Fleet) claim(name, service string, part scripted) (*member, error) {
 		m := f.takeUnused()
 		if m == nil && looked {
 			if failed != nil {
-				return nil, fmt.Errorf("%w; the last one asked: %w", f.shortage(), failed)
+				return nil, fmt.Errorf("%w; the last request: %w", f.shortage(), failed)
 			}
 			return nil, f.shortage()
 		}

@@ -49,7 +49,7 @@ func ParseReasons(name, text string) ([]Reason, error) {
 			}
 			r.File, r.Was = file, strings.TrimSpace(was)
 		} else if _, err := path.Match(r.Was, ""); err != nil {
-			return nil, fmt.Errorf("%s:%d: %s: %w; escape [, ], * and ? that are no wildcards", name, r.Line, r.Was, err)
+			return nil, fmt.Errorf("%s:%d: %s: %w; escape [, ], * and ? that are not wildcards", name, r.Line, r.Was, err)
 		}
 		all = append(all, r)
 	}

@@ -69,7 +69,7 @@ func whyNone(s *event.Population) string {
 			reasons = append(reasons, one.String())
 		}
 	}
-	return fmt.Sprintf("a pod answers none of the paths of its %s plainly with 200: %s", plural.Of(s.Ingresses, "ingress", "ingresses"), cmp.Or(strings.Join(reasons, "; "), "there are no paths"))
+	return fmt.Sprintf("no path of its %s gets status 200 from a pod: %s", plural.Of(s.Ingresses, "ingress", "ingresses"), cmp.Or(strings.Join(reasons, "; "), "there are no paths"))
 }
 
 // key is the namespace and name of an object.

@@ -245,7 +245,7 @@ func (c *cluster) target(h *host, p *path, backends map[key]*corpus.Service) (ta
 // leadsTo returns the service of a path, or why its pods cannot answer.
 func (c *cluster) leadsTo(p *path, backends map[key]*corpus.Service) (at key, port networkingv1.ServiceBackendPort, why string) {
 	if p.backend.Service == nil {
-		return at, port, "a path whose backend is no service"
+		return at, port, "a path whose backend is not a service"
 	}
 	at, port = key{Namespace: p.ingress.Namespace, Name: p.backend.Service.Name}, p.backend.Service.Port
 	service, made := c.services[at], backends[at]

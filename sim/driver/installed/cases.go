@@ -65,12 +65,12 @@ func (d *Driver) needsListener(c *behave.Case) string {
 		switch {
 		case step.Request.Request == "":
 		case step.Target().Scheme == "https" && !d.https.IsValid():
-			return "it asks over HTTPS: name the address with --url https://HOST"
+			return "it uses HTTPS: set the address with --url https://HOST"
 		case d.http.Addr().IsLoopback():
 		case step.From != "":
 			return "it chooses the client's address, and nginx is not on this machine"
 		case step.IPv6:
-			return "it asks over IPv6, and nginx is not on this machine"
+			return "it uses IPv6, and nginx is not on this machine"
 		}
 	}
 	return ""

@@ -58,7 +58,7 @@ func TestUnsupportedCases(t *testing.T) {
 		"https":                {"steps: [{request: GET https://a.example/, expect: {status: 200}}]", "", "--url https://HOST"},
 		"from":                 {"steps: [{request: GET http://a.example/, from: 127.0.0.9, expect: {status: 200}}]", "", "chooses the client's address"},
 		"issuer":               {"certificates: {ca: {authority: true}, a: {signed-by: ca, ca-issuers: true}}", "", "certificate a names a URL on this machine"},
-		"ipv6":                 {"needs: [ipv6]\n  steps: [{request: GET http://a.example/, ipv6: true, expect: {status: 200}}]", "", "over IPv6"},
+		"ipv6":                 {"needs: [ipv6]\n  steps: [{request: GET http://a.example/, ipv6: true, expect: {status: 200}}]", "", "uses IPv6"},
 		"no host":              {"flags: {}", header + "metadata: {name: web}\nspec: {rules: [{" + paths + "}]}", "a rule without a host"},
 		"default backend":      {"flags: {}", header + "metadata: {name: web}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}", "a default backend"},
 		"alias":                {"flags: {}", annotated("server-alias: b.example"), ""},
