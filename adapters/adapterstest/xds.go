@@ -227,7 +227,7 @@ func (x *xds) hostRoutes(host *route.VirtualHost) (all []Route, ignored []string
 		prefix, isPrefix := prefixOf(r.GetMatch())
 		clusters := clustersOf(r.GetRoute())
 		if !isPrefix || len(clusters) == 0 {
-			ignored = append(ignored, fmt.Sprintf("a route of %s that is no prefix to clusters: %v", host.Name, r.GetMatch()))
+			ignored = append(ignored, fmt.Sprintf("a route of %s that is not a prefix with clusters: %v", host.Name, r.GetMatch()))
 			continue
 		}
 		var endpoints []netip.AddrPort

@@ -78,7 +78,7 @@ var gates = map[string]gate{
 		given: `upstream-vhost: "a b"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
 		holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a b" },
 	},
-	"without validation what is no number is still none": {
+	"without validation, a text that is not a number has no effect": {
 		given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
 		rejected: "want a whole number; the ingress is rejected",
 	},

@@ -42,7 +42,7 @@ func (t *websocketTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 		Host:       r.Host,
 	})
 	if err != nil {
-		// An answer that is no upgrade is still an answer.
+		// An answer that is not an upgrade is still an answer.
 		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
 			return response, nil
 		}

@@ -120,7 +120,7 @@ type site struct {
 	paths   []*path
 }
 
-// path is a path of a site, of an ingress that is no canary.
+// path is a path of a site, of an ingress that is not a canary.
 type path struct {
 	*ingress
 	text    string

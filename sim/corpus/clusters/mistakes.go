@@ -42,7 +42,7 @@ var mistakes = []mistake{
 		secret.Data[corev1.TLSPrivateKeyKey] = other.Key
 		return "spec.tls[0].secretName"
 	}},
-	{"a Secret that is no certificate", func(a *application) string {
+	{"a Secret that is not a certificate", func(a *application) string {
 		a.tlsWith(a.name + "-tls")
 		a.g.add(newSecret(a.namespace, a.name+"-tls", corev1.SecretTypeTLS, map[string][]byte{
 			corev1.TLSCertKey: []byte("TODO\n"), corev1.TLSPrivateKeyKey: []byte("TODO\n"),

@@ -233,7 +233,7 @@ func TestSummary(t *testing.T) {
 		{s.Replaced, "revocation list, by an empty one", 1}, {s.Replaced, "private key in a text", 4}, {s.Replaced, "key for session tickets", 1},
 		{s.LeftOut, "Pod, which the controller does not read", 1}, {s.LeftOut, "Secret that nothing refers to", 1},
 		{s.LeftOut, "Service that nothing refers to", 1}, {s.LeftOut, "ConfigMap that nothing refers to", 1},
-		{s.LeftOut, "key of a Secret that the controller does not read", 2}, {s.LeftOut, "line of a password file that is no entry", 1},
+		{s.LeftOut, "key of a Secret that the controller does not read", 2}, {s.LeftOut, "line of a password file that is not an entry", 1},
 		{s.LeftOut, "name and password of a URL", 1}, {s.LeftOut, "binary entry of a ConfigMap", 1},
 		{s.LeftOut, "annotation that the controller does not read", 1},
 		{s.Check, "annotation configuration-snippet", 1}, {s.Check, "ConfigMap key http-snippet", 1},

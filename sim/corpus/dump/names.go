@@ -85,7 +85,7 @@ func (n names) learn(host string) {
 var (
 	// urlHost is the host of a URL in a text.
 	urlHost = regexp.MustCompile(`(://)((?:\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*)`)
-	// hostLike is text with the form of a host, whose last label is no number.
+	// hostLike is text with the form of a host, whose last label is not a number.
 	hostLike = regexp.MustCompile(`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?`)
 )
 

@@ -253,7 +253,7 @@ func (i *importer) passwordFile(text []byte) []byte {
 		switch {
 		case line == "":
 		case !found || strings.HasPrefix(line, "#"):
-			i.LeftOut["line of a password file that is no entry"]++
+			i.LeftOut["line of a password file that is not an entry"]++
 		default:
 			fmt.Fprintf(&kept, "%s:%s\n", i.user(user), PasswordHash)
 			i.Replaced["password hash"]++

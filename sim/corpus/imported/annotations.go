@@ -71,7 +71,7 @@ func (a annotations) unplain() string {
 		switch {
 		case !a.has(name):
 		case slices.Contains(plain, name), slices.Contains(plainValues[name], a[name]):
-		case strings.HasPrefix(name, "canary-"): // of an ingress that is no canary
+		case strings.HasPrefix(name, "canary-"): // of an ingress that is not a canary
 		case name == "configuration-snippet", name == "server-snippet":
 			if !harmless(a[name]) {
 				return "a path with the annotation " + name + ", whose directives may answer"
