@@ -10,8 +10,7 @@ import (
 	"windtunnel.dev/internal/doctor"
 )
 
-// The bundled controller passes all cases, or differs as they admit. Few controllers run at a time,
-// because the tests of other packages run as well.
+// The bundled controller passes all cases, or differs as they admit.
 func TestBundledController(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -20,7 +19,7 @@ func TestBundledController(t *testing.T) {
 		t.Skip("no subject can run on this machine: ", err)
 	}
 	run := command.New(t.Context(), built.Command(t, "windtunnel"), "case", "run",
-		"--installations", "4", "--bundled", "--controller", built.Command(t, "nginx-ingress-controller"), "-o", filepath.Join(t.TempDir(), "run"), ".")
+		"--bundled", "--controller", built.Command(t, "nginx-ingress-controller"), "-o", filepath.Join(t.TempDir(), "run"), ".")
 	if output, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
