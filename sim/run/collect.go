@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // headroom is how much this process may allocate between two collections of its garbage, in bytes,
@@ -12,9 +14,13 @@ import (
 const headroom = 384 << 20
 
 // ballast enlarges the live heap, whose size determines when the next collection is due. Nothing
-// writes to it, so it takes no memory. It is allocated only once, because a second allocation would
-// be zeroed.
-var ballast = sync.OnceValue(func() []byte { return make([]byte, headroom) })
+// uses its content. Its memory goes back to the system, because the runtime has zeroed it if it
+// begins in pages of the heap that were used before.
+var ballast = sync.OnceValue(func() []byte {
+	all := make([]byte, headroom)
+	_ = unix.Madvise(all, unix.MADV_DONTNEED) // otherwise it takes memory, and does no other harm
+	return all
+})
 
 // collectRarely collects the garbage of this process, and makes later collections rare. A
 // collection takes idle processors away from nginx for some tenths of a second, and delays requests
