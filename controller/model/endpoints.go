@@ -60,7 +60,6 @@ type foundEndpoints struct {
 type sourceKey struct {
 	service *corev1.Service
 	port    corev1.ServicePort
-	has     bool // whether it has endpoints for the case that there are none
 }
 
 func newFoundEndpoints() *foundEndpoints {
@@ -69,10 +68,10 @@ func newFoundEndpoints() *foundEndpoints {
 
 // of returns the endpoints of a source, which find finds.
 func (f *foundEndpoints) of(from source, find func() []Endpoint) []Endpoint {
-	if !from.follows() {
+	if !from.follows() || from.otherwise != nil { // that of the default backend, which is one
 		return find()
 	}
-	key := sourceKey{from.service, from.port, from.otherwise != nil}
+	key := sourceKey{from.service, from.port}
 	f.mu.Lock()
 	found, known := f.known[key]
 	f.mu.Unlock()

@@ -25,9 +25,9 @@ type index struct {
 // sharedBackend is a backend and the parts that lead to it.
 type sharedBackend struct {
 	backendUse
-	*Backend // nil if no part builds it, because it has no requests
-	built    int
-	parts    map[*part]bool
+	*Backend                // nil if no part builds it, because it has no requests
+	built    int            // how many parts build it
+	parts    map[*part]bool // including those that do not build it
 }
 
 func newIndex() index {

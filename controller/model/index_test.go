@@ -24,14 +24,14 @@ func TestServersOfOneServiceAreIndependent(t *testing.T) {
 		all, changed map[string]string // annotations of all ingresses at first, and of one ingress later
 		others       int               // the number of other servers that are built again
 	}{
-		"a path":                           {nil, nil, 0},
-		"a setting of the location":        {nil, map[string]string{annotations.DefaultPrefix + "/proxy-body-size": "2m"}, 0},
-		"the same default backend":         {map[string]string{fallback: "errors"}, map[string]string{fallback: "errors"}, 0},
-		"no default backend any more":      {map[string]string{fallback: "errors"}, nil, 0},
-		"the same setting of the backend":  {map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, 0},
-		"another setting of the backend":   {nil, map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, 4},
-		"session affinity of the backend":  {nil, map[string]string{affinity: "cookie"}, 4},
-		"session affinity is shared twice": {map[string]string{affinity: "cookie"}, map[string]string{affinity: "cookie"}, 4},
+		"a path":                          {nil, nil, 0},
+		"a setting of the location":       {nil, map[string]string{annotations.DefaultPrefix + "/proxy-body-size": "2m"}, 0},
+		"the same default backend":        {map[string]string{fallback: "errors"}, map[string]string{fallback: "errors"}, 0},
+		"no default backend any more":     {map[string]string{fallback: "errors"}, nil, 0},
+		"the same setting of the backend": {map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, 0},
+		"another setting of the backend":  {nil, map[string]string{annotations.DefaultPrefix + "/load-balance": "ewma"}, 4},
+		"session affinity of the backend": {nil, map[string]string{affinity: "cookie"}, 4},
+		"the same session affinity":       {map[string]string{affinity: "cookie"}, map[string]string{affinity: "cookie"}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -132,7 +132,7 @@ func (m *Memo) follow(c *change, shared *sharedBackend, now snapshot.Snapshot) {
 			}
 		}
 	}
-	if !slices.EqualFunc(endpoints, backend.Endpoints, Endpoint.same) {
+	if !sameEndpoints(endpoints, backend.Endpoints) {
 		moved := *backend
 		moved.Endpoints = endpoints
 		c.moves = append(c.moves, move{shared, &moved})
