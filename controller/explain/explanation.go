@@ -154,7 +154,7 @@ func (e Explanation) Write(w io.Writer) error {
 		fmt.Fprintf(&text, "\nignored because of their class: %s\n", strings.Join(e.LeftOut, ", "))
 	}
 	if len(e.Unread) > 0 {
-		fmt.Fprintln(&text, "\nleft out, because the controller does not read their kinds")
+		fmt.Fprintln(&text, "\nignored because the controller does not read their kinds:")
 	}
 	for _, kind := range e.Unread {
 		fmt.Fprintf(&text, "  %s\n", kind)

@@ -73,7 +73,7 @@ func (s *settings) restore(ctx context.Context) error {
 		return err == nil, err
 	})
 	if err != nil {
-		return fmt.Errorf("the ConfigMap %s was not restored: %w; the next run with --config-map restores them, and %s has them", s.name, err, s.backup)
+		return fmt.Errorf("the ConfigMap %s was not restored: %w; the next run with --config-map restores its values, and %s has them", s.name, err, s.backup)
 	}
 	s.touched = nil
 	return nil
