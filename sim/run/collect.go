@@ -18,7 +18,7 @@ const headroom = 384 << 20
 // begins in pages of the heap that were used before.
 var ballast = sync.OnceValue(func() []byte {
 	all := make([]byte, headroom)
-	_ = unix.Madvise(all, unix.MADV_DONTNEED) // otherwise it takes memory, and does no other harm
+	_ = unix.Madvise(all, unix.MADV_DONTNEED) // if this fails, the ballast only takes memory
 	return all
 })
 
