@@ -1,11 +1,9 @@
 package snapshot
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -17,9 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"sigs.k8s.io/yaml"
+	kjson "sigs.k8s.io/json"
 
 	"windtunnel.dev/internal/suggest"
+	"windtunnel.dev/internal/yamldoc"
 )
 
 // File is a text with Kubernetes manifests. Its name appears in errors.
@@ -64,14 +63,17 @@ func (m *Manifests) Unread() map[schema.GroupVersionKind]int { return m.unread }
 // FromYAML reads manifests in YAML or JSON. A file may have several documents, and Lists. An object
 // without a namespace belongs to "default". Kinds that the controller does not read are only counted,
 // unless they cannot be those of a cluster. The error has a line "file:line: what" for each invalid
-// document, with the document's first line.
+// document: what is not YAML has a line of its own, other errors have the document's first line.
 func FromYAML(files ...File) (*Manifests, error) {
 	manifests := &Manifests{seen: make(map[string]bool), unread: make(map[schema.GroupVersionKind]int)}
 	var all []error
 	for _, file := range files {
-		for line, document := range documents(file.Data) {
-			if err := manifests.add(document); err != nil {
-				all = append(all, fmt.Errorf("%s:%d: %w", file.Name, line, err))
+		for document := range yamldoc.Split(file.Data) {
+			object, err := document.JSON(file.Name)
+			if err != nil {
+				all = append(all, err)
+			} else if err := manifests.add(object); err != nil {
+				all = append(all, fmt.Errorf("%s:%d: %w", file.Name, document.Line, err))
 			}
 		}
 	}
@@ -81,46 +83,14 @@ func FromYAML(files ...File) (*Manifests, error) {
 	return manifests, nil
 }
 
-// documents yields the YAML documents of a text, with the number of the first line that is not
-// empty or a comment. Empty documents are left out.
-func documents(text []byte) iter.Seq2[int, []byte] {
-	return func(yield func(int, []byte) bool) {
-		var document []byte
-		number, first := 0, 0
-		for line := range bytes.Lines(text) {
-			number++
-			if isSeparator(line) {
-				if first > 0 && !yield(first, document) {
-					return
-				}
-				// Empty lines replace the earlier ones, so YAML's own errors have the right line
-				// numbers.
-				document, first = bytes.Repeat([]byte("\n"), number), 0
-				continue
-			}
-			document = append(document, line...)
-			if content := bytes.TrimSpace(line); first == 0 && len(content) > 0 && content[0] != '#' {
-				first = number
-			}
-		}
-		if first > 0 {
-			yield(first, document)
-		}
-	}
-}
-
-func isSeparator(line []byte) bool {
-	rest, found := bytes.CutPrefix(line, []byte("---"))
-	return found && (len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ')
-}
-
-func (m *Manifests) add(document []byte) error {
+// add adds an object in JSON, or the items of a List.
+func (m *Manifests) add(object []byte) error {
 	var head struct {
 		metav1.TypeMeta
-		Items []json.RawMessage
+		Items []json.RawMessage `json:"items"`
 	}
-	if err := yaml.Unmarshal(document, &head); err != nil {
-		return err
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, &head); err != nil {
+		return wrongType(err)
 	}
 	switch {
 	case head.Kind == "":
@@ -128,7 +98,7 @@ func (m *Manifests) add(document []byte) error {
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		return m.addItems(head.TypeMeta, head.Items)
 	}
-	return m.addObject(head.TypeMeta, document)
+	return m.addObject(head.TypeMeta, object)
 }
 
 // addItems adds the items of a List, or of a list of one kind as an API server returns it, whose
@@ -136,7 +106,7 @@ func (m *Manifests) add(document []byte) error {
 func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) error {
 	for i, item := range items {
 		var own metav1.TypeMeta
-		err := json.Unmarshal(item, &own)
+		err := kjson.UnmarshalCaseSensitivePreserveInts(item, &own)
 		if kind := strings.TrimSuffix(list.Kind, "List"); err == nil && own.Kind == "" && kind != "" {
 			err = m.addObject(metav1.TypeMeta{Kind: kind, APIVersion: list.APIVersion}, item)
 		} else if err == nil {
@@ -149,18 +119,18 @@ func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) erro
 	return nil
 }
 
-func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
+func (m *Manifests) addObject(kind metav1.TypeMeta, text []byte) error {
 	switch kind.APIVersion + " " + kind.Kind {
 	case "networking.k8s.io/v1 Ingress":
-		return decode(m, document, &m.ingresses)
+		return decode(m, text, &m.ingresses)
 	case "v1 Service":
-		return decode(m, document, &m.services)
+		return decode(m, text, &m.services)
 	case "discovery.k8s.io/v1 EndpointSlice":
-		return decode(m, document, &m.endpointSlices)
+		return decode(m, text, &m.endpointSlices)
 	case "v1 Secret":
-		return m.addSecret(document)
+		return m.addSecret(text)
 	case "v1 ConfigMap":
-		return decode(m, document, &m.configMaps)
+		return decode(m, text, &m.configMaps)
 	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
 		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
 	}
@@ -217,8 +187,8 @@ func misspelt(kind schema.GroupVersionKind) error {
 }
 
 // addSecret merges stringData into data, as the API server does.
-func (m *Manifests) addSecret(document []byte) error {
-	if err := decode(m, document, &m.secrets); err != nil {
+func (m *Manifests) addSecret(text []byte) error {
+	if err := decode(m, text, &m.secrets); err != nil {
 		return err
 	}
 	secret := m.secrets[len(m.secrets)-1]
@@ -232,15 +202,22 @@ func (m *Manifests) addSecret(document []byte) error {
 	return nil
 }
 
-// decode appends the object of a document to list. It returns an error if the object has an unknown
+// wrongType shortens an error about a value of another type than its field.
+func wrongType(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "json: ")) }
+
+// decode appends an object in JSON to list. It returns an error if the object has an unknown
 // field, as kubectl apply does, or is a duplicate.
 func decode[T any, P interface {
 	*T
 	metav1.Object
-}](m *Manifests, document []byte, list *[]P) error {
+}](m *Manifests, text []byte, list *[]P) error {
 	object := P(new(T))
-	if err := yaml.UnmarshalStrict(document, object); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: json: "))
+	unknown, err := kjson.UnmarshalStrict(text, object)
+	if err != nil {
+		return wrongType(err)
+	}
+	if len(unknown) > 0 {
+		return errors.New(strings.ReplaceAll(errors.Join(unknown...).Error(), "\n", "; "))
 	}
 	if object.GetName() == "" {
 		return errors.New("no metadata.name")

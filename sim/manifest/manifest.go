@@ -10,16 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/internal/yamldoc"
 )
 
 // Largest is the maximum size of a manifest file, in bytes, because parsing YAML needs many times
@@ -87,56 +85,18 @@ func Files(path string) ([]string, error) {
 func Parse(file string, data []byte) ([]Manifest, error) {
 	var all []Manifest
 	var errs []error
-	for _, d := range split(data) {
-		found, err := d.objects(file)
+	for d := range yamldoc.Split(data) {
+		found, err := objects(file, d)
 		all, errs = append(all, found...), append(errs, err)
 	}
 	return all, errors.Join(errs...)
 }
 
-// document is a YAML document of a file, and the line on which it begins.
-type document struct {
-	line int
-	text []byte
-}
-
-// split cuts a file at its --- lines. A document begins at its first line that is not empty, a
-// comment or a directive.
-func split(data []byte) []document {
-	var all []document
-	var current document
-	end := func() {
-		if current.line > 0 {
-			all = append(all, current)
-		}
-		current = document{}
-	}
-	for i, line := range bytes.SplitAfter(data, []byte("\n")) {
-		if rest, ok := bytes.CutPrefix(line, []byte("---")); ok && (len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ') {
-			end()
-			line = rest // "--- {kind: …}" is a document, too
-		}
-		text := bytes.TrimSpace(line)
-		if current.line == 0 && (len(text) == 0 || text[0] == '#' || text[0] == '%') {
-			continue
-		}
-		if current.line == 0 {
-			current.line = i + 1
-		}
-		current.text = append(current.text, line...)
-	}
-	end()
-	return all
-}
-
-// yamlLine matches the line number in an error of the YAML reader.
-var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)
-
-func (d document) objects(file string) ([]Manifest, error) {
-	at := Manifest{File: file, Line: d.line}
-	data, err := yaml.YAMLToJSONStrict(d.text)
+func objects(file string, d yamldoc.Document) ([]Manifest, error) {
+	at := Manifest{File: file, Line: d.Line}
+	data, err := d.JSON(file)
 	if err != nil {
-		return nil, d.explain(at, err)
+		return nil, err
 	}
 	if bytes.Equal(data, []byte("null")) {
 		return nil, nil
@@ -151,7 +111,7 @@ func (d document) objects(file string) ([]Manifest, error) {
 	}
 	var all []Manifest
 	err = object.EachListItem(func(item runtime.Object) error {
-		m := Manifest{File: file, Line: d.line, Object: item.(*unstructured.Unstructured)}
+		m := Manifest{File: file, Line: d.Line, Object: item.(*unstructured.Unstructured)}
 		OfList(object, m.Object)
 		all = append(all, m)
 		return m.check()
@@ -166,17 +126,6 @@ func OfList(list, item *unstructured.Unstructured) {
 		item.SetKind(kind)
 		item.SetAPIVersion(list.GetAPIVersion())
 	}
-}
-
-// explain converts a line number of the document in an error into one of the file.
-func (d document) explain(at Manifest, err error) error {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
-	if found := yamlLine.FindStringSubmatch(text); found != nil {
-		n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
-		at.Line = d.line + n - 1
-		text = strings.Replace(text, found[0], "", 1)
-	}
-	return at.At(errors.New("not YAML: " + strings.Join(strings.Fields(text), " ")))
 }
 
 func (m Manifest) check() error {

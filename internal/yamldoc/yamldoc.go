@@ -1,0 +1,84 @@
+// Package yamldoc splits a file into its YAML documents and converts each into JSON. Its one rule: an
+// error has the line of the file, not that of the document.
+package yamldoc
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Document is a YAML document of a file.
+type Document struct {
+	Line int    // of the file, where Text begins, from 1
+	Text []byte // from the first line that is not empty, a comment or a directive
+}
+
+// Split yields the documents of a file, which are separated by --- lines. It leaves out empty documents.
+// The texts are parts of data.
+func Split(data []byte) iter.Seq[Document] {
+	return func(yield func(Document) bool) {
+		var current Document
+		start, end, number := 0, 0, 0
+		for line := range bytes.Lines(data) {
+			number++
+			next := end + len(line)
+			if rest, found := separator(line); found {
+				if current.Line > 0 {
+					current.Text = data[start:end]
+					if !yield(current) {
+						return
+					}
+				}
+				current, line = Document{}, rest // "--- {kind: …}" is a document, too
+			}
+			if current.Line == 0 && hasContent(line) {
+				current.Line, start = number, next-len(line)
+			}
+			end = next
+		}
+		if current.Line > 0 {
+			current.Text = data[start:end]
+			yield(current)
+		}
+	}
+}
+
+// separator reports whether a line separates documents, and returns what follows the ---.
+func separator(line []byte) (rest []byte, found bool) {
+	rest, found = bytes.CutPrefix(line, []byte("---"))
+	return rest, found && (len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ' || rest[0] == '\t')
+}
+
+func hasContent(line []byte) bool {
+	text := bytes.TrimSpace(line)
+	return len(text) > 0 && text[0] != '#' && text[0] != '%'
+}
+
+// yamlLine matches the line number in an error of the YAML reader.
+var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)
+
+// JSON converts the document into JSON. Its error is "FILE:LINE: not YAML: why"; a key that is there twice
+// is one.
+func (d Document) JSON(file string) ([]byte, error) {
+	data, err := yaml.YAMLToJSONStrict(d.Text)
+	if err == nil {
+		return data, nil
+	}
+	text := err.Error()
+	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:"} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	line := d.Line
+	if found := yamlLine.FindStringSubmatch(text); found != nil {
+		n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
+		line = d.Line + n - 1
+		text = strings.Replace(text, found[0], "", 1)
+	}
+	return nil, fmt.Errorf("%s:%d: not YAML: %s", file, line, strings.Join(strings.Fields(text), " "))
+}
