@@ -38,6 +38,8 @@ type Target struct {
 
 	draining atomic.Int32 // reloads whose old workers have not ended
 
+	files map[string]secretFile // that we wrote, by path; Do and Try use it
+
 	sequence atomic.Uint64 // the number that Lua gave to the newest backends; 0 if it gives none
 
 	mu      sync.Mutex
@@ -91,6 +93,7 @@ func New(o Options) *Target {
 		complain:    o.Complain,
 		ended:       make(chan struct{}),
 		drained:     o.Drained,
+		files:       make(map[string]secretFile),
 	}
 }
 

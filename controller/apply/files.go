@@ -66,8 +66,9 @@ func Copy(dir string, tree fs.FS) error {
 	})
 }
 
-// Write replaces a file atomically: a reader sees the old content or the new content, never a part,
-// even if the machine stops in between.
+// Write replaces a file atomically: a reader sees the old content or the new content, never a part.
+// If the machine crashes, the content may be lost. It does not wait for the disk, because a controller
+// that starts writes all of its files again.
 func Write(path string, content []byte) error {
 	return WriteText(path, conf.Whole(content))
 }
@@ -95,7 +96,7 @@ func write(path string, text conf.Text, mode fs.FileMode, owner int) (err error)
 			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
-	buffered := bufio.NewWriterSize(file, 1<<20)
+	buffered := bufio.NewWriterSize(file, min(text.Len(), 1<<20))
 	_, err = text.WriteTo(buffered)
 	if err == nil {
 		err = buffered.Flush()
@@ -105,9 +106,6 @@ func write(path string, text conf.Text, mode fs.FileMode, owner int) (err error)
 	}
 	if err == nil && owner != ourselves {
 		err = file.Chown(owner, -1)
-	}
-	if err == nil {
-		err = file.Sync()
 	}
 	if closeErr := file.Close(); err == nil {
 		err = closeErr

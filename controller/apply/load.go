@@ -40,13 +40,13 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	if err != nil {
 		return err
 	}
-	return discard(t.Running(), next)
+	return t.discard(t.Running(), next)
 }
 
 // restore resets the files that nginx reads besides its configuration to those of the running
 // state, because Lua may read them again at any time.
 func (t *Target) restore(tried plan.State) error {
-	return errors.Join(t.writeBeside(t.Running()), discard(tried, t.Running()))
+	return errors.Join(t.writeBeside(t.Running()), t.discard(tried, t.Running()))
 }
 
 // writeBeside writes the files that nginx reads besides its configuration.

@@ -11,40 +11,68 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
+	"time"
 
 	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
 )
 
 // writeSecretFiles writes those files of next that differ from the ones on disk. It keeps files
-// that next does not need, because the running nginx may still read them.
+// that next does not need, because the running nginx may still read them. Only their reader may read
+// them: the workers read password files, at every request, and the master all others.
 func (t *Target) writeSecretFiles(next plan.State) error {
+	workers := sync.OnceValues(func() (int, error) { return t.workersUID(next.Conf) })
 	for path, content := range next.Files {
-		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
+		if t.onDisk(path, content) {
 			continue
 		}
-		if err := t.writeSecret(path, content, next.Conf); err != nil {
+		owner := ourselves
+		if filepath.Dir(path) == t.layout.Passwords() {
+			var err error
+			if owner, err = workers(); err != nil {
+				return fmt.Errorf("writing %s for nginx's workers: %w", path, err)
+			}
+		}
+		if err := write(path, conf.Whole(content), 0o600, owner); err != nil {
 			return err
 		}
+		t.remember(path, content)
 	}
 	return nil
 }
 
-// writeSecret writes a file that only its reader may read: the workers for password files, which
-// they read at every request, and the master for all others.
-func (t *Target) writeSecret(path string, content []byte, text conf.Text) error {
-	if filepath.Dir(path) != t.layout.Passwords() {
-		return WriteSecret(path, content)
+// secretFile is a file as we wrote or read it last.
+type secretFile struct {
+	content  []byte
+	modified time.Time
+}
+
+// onDisk reports whether a file has this content. It reads only files that have changed since it read them,
+// because a large cluster has thousands.
+func (t *Target) onDisk(path string, content []byte) bool {
+	if known, found := t.files[path]; found && bytes.Equal(known.content, content) {
+		info, err := os.Lstat(path)
+		if err == nil && info.Size() == int64(len(content)) && info.ModTime().Equal(known.modified) {
+			return true
+		}
 	}
-	owner, err := t.workersUID(text)
-	if err != nil {
-		return fmt.Errorf("writing %s for nginx's workers: %w", path, err)
+	present, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(present, content) {
+		return false
 	}
-	return write(path, conf.Whole(content), 0o600, owner)
+	t.remember(path, content)
+	return true
+}
+
+func (t *Target) remember(path string, content []byte) {
+	if info, err := os.Lstat(path); err == nil {
+		t.files[path] = secretFile{content, info.ModTime()}
+	}
 }
 
 // discard removes the files of one state that the other does not have.
-func discard(of, except plan.State) error {
+func (t *Target) discard(of, except plan.State) error {
 	needed := make(map[string]bool)
 	for path := range beside(except) {
 		needed[path] = true
@@ -54,6 +82,7 @@ func discard(of, except plan.State) error {
 		if needed[path] {
 			continue
 		}
+		delete(t.files, path)
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, fmt.Errorf("removing a file that nginx no longer needs: %w", err))
 		}
@@ -75,7 +104,8 @@ func beside(state plan.State) iter.Seq[string] {
 	}
 }
 
-var userDirective = regexp.MustCompile(`(?m)^user\s+([^\s;]+)`)
+// userDirective matches "user NAME [GROUP];". Lines of Lua code are assignments if they begin alike.
+var userDirective = regexp.MustCompile(`^user\s+([^\s;=]+)(\s+[^\s;=]+)?\s*;`)
 
 // workersUID returns the user ID of nginx's workers. If the master does not run as root, they run
 // as its user.
@@ -84,8 +114,11 @@ func (t *Target) workersUID(text conf.Text) (int, error) {
 		return ourselves, nil
 	}
 	name := t.nginx.User()
-	if directive := text.Find(userDirective); directive != nil {
-		name = string(directive[1])
+	for line := range text.LinesWith([]byte("user")) {
+		if directive := userDirective.FindSubmatch(line); directive != nil {
+			name = string(directive[1])
+			break
+		}
 	}
 	worker, err := user.Lookup(name)
 	if err != nil {

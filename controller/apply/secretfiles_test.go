@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
@@ -60,6 +62,26 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(b, []byte("b"))
 }
 
+// The target does not read files that it knows, but notices what others did to them.
+func TestSecretFilesAreRestored(t *testing.T) {
+	f := newFixture(t)
+	path := filepath.Join(f.layout.Passwords(), "x.passwd")
+	next := plan.State{Files: map[string][]byte{path: []byte("abc")}}
+	for name, damage := range map[string]func() error{
+		"nothing": func() error { return nil },
+		"removed": func() error { return os.Remove(path) },
+		"longer":  func() error { return os.WriteFile(path, []byte("abcd"), 0o600) },
+		"same length": func() error {
+			return errors.Join(os.WriteFile(path, []byte("xyz"), 0o600), os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+		},
+	} {
+		if err := errors.Join(f.target.writeSecretFiles(next), damage(), f.target.writeSecretFiles(next)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.wantFile(path, []byte("abc"))
+	}
+}
+
 // Workers read password files themselves, so they own them from the moment the files exist.
 func TestWorkersOwnPasswordFiles(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -67,7 +89,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 	}
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
-	for text, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
+	for text, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon", "user = of(1);\nuser daemon;\n": "daemon"} {
 		if err := f.target.writeSecretFiles(plan.State{Conf: conf.Whole([]byte("daemon off;\n" + text)), Files: map[string][]byte{path: []byte(name)}}); err != nil {
 			t.Fatal(err)
 		}

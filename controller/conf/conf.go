@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"regexp"
 )
 
 // Text is a configuration as a sequence of pieces, each of which consists of whole lines. How a
@@ -104,16 +103,6 @@ func (t Text) LinesWith(start []byte) iter.Seq[[]byte] {
 			}
 		}
 	}
-}
-
-// Find returns the first match of a pattern within a piece, and its groups; nil if there is none.
-func (t Text) Find(pattern *regexp.Regexp) [][]byte {
-	for _, p := range t.pieces {
-		if found := pattern.FindSubmatch(p.text); found != nil {
-			return found
-		}
-	}
-	return nil
 }
 
 // Differing returns both texts without the pieces that they share.
