@@ -89,6 +89,9 @@ type failed struct {
 func (r *runner) one(ctx context.Context, c Cluster) (result, error) {
 	var res result
 	base, head := r.renderBoth(c, false)
+	if err := ctx.Err(); err != nil {
+		return res, err // rendering a large cluster again takes a while
+	}
 	switch {
 	case base.failed != nil || head.failed != nil:
 		res.status = broken

@@ -39,8 +39,7 @@ func (r *runner) explainBySettings(ctx context.Context, report *Report) error {
 	for i := range report.Kinds {
 		r.Progress("explaining", i, all)
 		k := &report.Kinds[i]
-		c := r.smallest(k.Example.Cluster, k.Minimal)
-		if err := explain(&k.Cause, &k.Settings, c, r.showsAgain(k.key, c)); err != nil {
+		if err := explain(&k.Cause, &k.Settings, r.smallest(k.Example.Cluster, k.Minimal), r.showsAgain(k.key)); err != nil {
 			return err
 		}
 	}
@@ -63,20 +62,24 @@ func (r *runner) explainBySettings(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// showsAgain reports whether a cluster shows a difference on other sides, with the same values,
-// regardless of the template lines that write it.
-func (r *runner) showsAgain(kind kindKey, c Cluster) func(*runner, Cluster) bool {
-	all := r.differences(c)
-	i := slices.IndexFunc(all, func(f found) bool { return f.kind == kind })
-	if i < 0 {
-		return func(*runner, Cluster) bool { return false }
-	}
+// showsAgain returns whether a cluster shows a difference on other sides, with the same values,
+// regardless of the template lines that write it. All calls are about the same cluster.
+func (r *runner) showsAgain(kind kindKey) func(*runner, Cluster) bool {
 	text := func(d conf.Difference) [4]string {
 		return [4]string{string(d.Change), d.Place(), textOf(d.Base), textOf(d.Head)}
 	}
+	var wanted *[4]string
 	return func(with *runner, c Cluster) bool {
+		if wanted == nil {
+			all := r.differences(c)
+			i := slices.IndexFunc(all, func(f found) bool { return f.kind == kind })
+			if i < 0 {
+				return false
+			}
+			wanted = new(text(all[i].Difference))
+		}
 		base, head := with.renderBoth(c, false)
-		return slices.ContainsFunc(conf.Compare(base.tree, head.tree), func(d conf.Difference) bool { return text(d) == text(all[i].Difference) })
+		return slices.ContainsFunc(conf.Compare(base.tree, head.tree), func(d conf.Difference) bool { return text(d) == *wanted })
 	}
 }
 
