@@ -60,10 +60,11 @@ func (r *rig) countUnserved(ctx context.Context) (asked, unserved int) {
 	return len(r.population.Targets()), int(without.Load())
 }
 
-// awaitServed returns when a pod answers at every host and path of the population.
-func (r *rig) awaitServed(ctx context.Context) error {
+// awaitServed returns when a pod answers at every host and path of the population, in the given number
+// of consecutive passes.
+func (r *rig) awaitServed(ctx context.Context, passes int) error {
 	client := r.client()
-	for range steadyPasses {
+	for range passes {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(4)
 		for _, target := range r.population.Targets() {

@@ -60,7 +60,11 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 		return fmt.Errorf("subject %s: observe its processes: %w", r.name, err)
 	}
 	r.cluster.Victim = victim{Access: r.instance, Pods: r.cluster, rig: r}
-	if err := r.awaitServed(ctx); err != nil {
+	passes := steadyPasses
+	if first.Unserved == 0 {
+		passes-- // the first one is done
+	}
+	if err := r.awaitServed(ctx, passes); err != nil {
 		return err
 	}
 	first.Served = time.Since(began)

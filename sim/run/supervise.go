@@ -54,7 +54,7 @@ func (r *rig) revive(ctx context.Context) error {
 	}
 	again := event.Start{Again: true, Healthy: time.Since(began)}
 	again.Asked, again.Unserved = r.countUnserved(ctx)
-	err := r.awaitServed(ctx)
+	err := r.awaitServed(ctx, steadyPasses)
 	again.Served = time.Since(began)
 	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Start: &again}) // even if the start failed
 	return err
