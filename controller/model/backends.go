@@ -23,18 +23,29 @@ func (b *builder) addDefaultBackend() {
 	b.backends[DefaultBackendName] = backend
 	name := b.options.DefaultBackendService
 	if name.Name != "" {
-		service := b.service(name)
-		switch {
-		case service == nil:
-			b.findService(name, "the default backend does not exist; nginx answers 404 itself")
-		case len(service.Spec.Ports) == 0:
-			b.findService(name, "the default backend has no port; nginx answers 404 itself")
-		default:
-			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
-		}
+		b.useDefaultService(backend, name)
 	}
 	backend.Endpoints = b.allowedEndpoints(backend.source)
 	b.common.defaultBackend = backend
+}
+
+// useDefaultService makes a service answer the requests of the default backend.
+func (b *builder) useDefaultService(backend *Backend, name types.NamespacedName) {
+	service := b.service(name)
+	if service == nil {
+		b.findService(name, "the default backend does not exist; nginx answers 404 itself")
+		return
+	}
+	from, problem := b.firstPort(service)
+	if problem != "" {
+		b.findService(name, "the default backend "+problem+"; nginx answers 404 itself")
+		return
+	}
+	from.otherwise = backend.source.otherwise
+	backend.source = from
+	if from.fixed != nil {
+		backend.Service = service // from its type, Lua knows that the endpoint is a name
+	}
 }
 
 // addBackends adds the services that ingresses refer to. The oldest ingress that refers to a port

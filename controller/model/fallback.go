@@ -66,15 +66,28 @@ func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend 
 	}
 	backend := new(*replaced)
 	backend.Name, backend.Service, backend.of = name, service, snapshot.NameOf(service)
-	backend.Port, backend.source, backend.Endpoints = intstr.IntOrString{}, source{}, nil
+	backend.Port, backend.Endpoints = intstr.IntOrString{}, nil
 	backend.problem, backend.withoutClusterIP = "", false
-	if len(service.Spec.Ports) > 0 {
-		port := service.Spec.Ports[0]
-		backend.Port = intstr.FromInt32(port.Port)
-		backend.source = source{service: service, port: port}
+	var problem string
+	if backend.source, problem = b.firstPort(service); problem == "" { // findFallbacks reports it
+		backend.Port = intstr.FromInt32(service.Spec.Ports[0].Port)
 		backend.Endpoints = b.allowedEndpoints(backend.source)
 	}
 	return backend
+}
+
+// firstPort returns the endpoints of the first port of a service that answers in place of others. If
+// it has none, it returns the reason.
+func (b *builder) firstPort(service *corev1.Service) (source, string) {
+	if len(service.Spec.Ports) == 0 {
+		return source{}, "has no port"
+	}
+	port := service.Spec.Ports[0]
+	if service.Spec.Type == corev1.ServiceTypeExternalName {
+		endpoints, problem := b.externalEndpoints(service, intstr.FromInt32(port.Port))
+		return source{fixed: endpoints}, problem
+	}
+	return source{service: service, port: port}, ""
 }
 
 // fallbackName returns ingress-nginx's name for the backend of a service in a default-backend
@@ -83,11 +96,19 @@ func fallbackName(service types.NamespacedName) string {
 	return "custom-default-backend-" + service.Namespace + "-" + service.Name
 }
 
-// findFallbacks reports default-backend services that do not exist.
+// findFallbacks reports default-backend services that do not exist or cannot have endpoints.
 func (b *builder) findFallbacks() {
 	for _, ingress := range b.Ingresses {
-		if name := b.annotations(ingress).Backend.DefaultBackend; name != "" && b.fallbackService(ingress) == nil {
-			b.find(ingress, b.annotationKey("default-backend"), "service %s/%s does not exist; it is ignored", ingress.Namespace, name)
+		name := b.annotations(ingress).Backend.DefaultBackend
+		if name == "" {
+			continue
+		}
+		problem := "does not exist"
+		if service := b.fallbackService(ingress); service != nil {
+			_, problem = b.firstPort(service)
+		}
+		if problem != "" {
+			b.find(ingress, b.annotationKey("default-backend"), "service %s/%s %s; it is ignored", ingress.Namespace, name, problem)
 		}
 	}
 }
