@@ -36,8 +36,8 @@ func (b *builder) addLocationSecrets() {
 		all := b.locationSecrets(ingress)
 		of[snapshot.NameOf(ingress)] = all
 		for _, host := range hosts(ingress) {
-			if server := b.servers[host]; server != nil && server.ProxySSL.Secret == "" && !b.isCanary(ingress) && !b.options.Config.ProxySSLLocationOnly {
-				server.ProxySSL = all.proxySSL
+			if server := b.servers[host]; server != nil && !b.options.Config.ProxySSLLocationOnly {
+				server.takeProxySSL(all.proxySSL)
 			}
 		}
 	}
@@ -50,6 +50,15 @@ func (b *builder) addLocationSecrets() {
 			location.ProxySSL, location.BasicDigestAuth = all.proxySSL, all.auth
 			location.Denied = cmp.Or(location.Denied, all.denied)
 		}
+	}
+}
+
+// takeProxySSL configures how nginx connects to the pods of a host. The oldest ingress with CA
+// certificates decides, even if it is a canary; if no ingress has any, the oldest one with a client
+// certificate does.
+func (s *Server) takeProxySSL(offered ProxySSL) {
+	if s.ProxySSL.Secret == "" || s.ProxySSL.CAFileName == "" && offered.CAFileName != "" {
+		s.ProxySSL = offered
 	}
 }
 
