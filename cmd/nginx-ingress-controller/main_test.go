@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/built"
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/kubeapi"
 )
@@ -236,6 +237,7 @@ func TestLife(t *testing.T) {
 	if response, err := http.Get(health); err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("health check: %v, %v", response, err)
 	}
+	wantDebug(t, root, strings.TrimPrefix(args[3], "--status-port="))
 	pid := masterPID(t, root)
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -250,6 +252,25 @@ func TestLife(t *testing.T) {
 	// nginx's master is the leader of a process group that contains its workers.
 	if err := syscall.Kill(-pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("processes of nginx remain in group %d", pid)
+	}
+}
+
+// wantDebug runs the commands of dbg that ask nginx.
+func wantDebug(t *testing.T, root, statusPort string) {
+	t.Helper()
+	dbg := built.Command(t, "dbg")
+	for args, want := range map[string]string{
+		"backends list":                         "upstream-default-backend\n",
+		"backends all":                          "[\n  {\n    \"name\": \"upstream-default-backend\"",
+		"backends get upstream-default-backend": "{\n  \"name\": \"upstream-default-backend\"",
+		"certs get _":                           "-----BEGIN CERTIFICATE-----",
+		"certs get unknown.example":             "No cert found for host unknown.example\n",
+		"conf":                                  "server_name _;",
+	} {
+		out, err := exec.Command(dbg, append(strings.Fields(args), "--status-port="+statusPort, "--nginx-root="+root)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("dbg %s: %v, %.300s, want %q", args, err, out, want)
+		}
 	}
 }
 
