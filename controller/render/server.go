@@ -23,6 +23,7 @@ type served struct {
 	Mirrors   []annotations.Mirror // the targets of mirrored requests, one per internal location
 	Errors    []errorUpstream      // the upstreams that answer errors, with the statuses that each answers
 	AppRoot   string               // the URL to which "/" is redirected, or ""
+	PodTLS    []string             // directives for TLS to the pods of locations without their own
 }
 
 func serverConfig(r *root, s *model.Server) *served {
@@ -45,6 +46,10 @@ func serverConfig(r *root, s *model.Server) *served {
 	config.Auths = config.uniqueBy(func(l *located) string { return l.AuthNames.Location })
 	config.Mirrors = mirrors(s.Locations)
 	config.Errors = errorUpstreams(s, r.Cfg.CustomHTTPErrors)
+	config.PodTLS = proxySSL("proxy", s.ProxySSL)
+	if slices.ContainsFunc(config.Locations, func(l *located) bool { return l.Proxied.Module == "grpc" }) {
+		config.PodTLS = append(config.PodTLS, proxySSL("grpc", s.ProxySSL)...)
+	}
 	return config
 }
 
