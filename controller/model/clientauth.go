@@ -24,15 +24,19 @@ func (b *builder) addClientAuth() {
 			continue
 		}
 		auth, err := b.clientAuth(set.AuthTLS)
-		if err != nil {
-			b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; all requests of its hosts get 403", err)
-		}
 		for _, host := range hosts(ingress) {
 			server := b.servers[host]
-			if server == nil || server.asksForCertificates() {
+			if server == nil {
+				continue
+			}
+			if server.asksForCertificates() {
+				if err != nil {
+					b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; an older ingress of %s decides about client certificates", err, host)
+				}
 				continue
 			}
 			if err != nil {
+				b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; all requests to %s get 403", err, host)
 				server.AuthTLSError = err.Error()
 				server.CertificateAuth = CertificateAuth{Secret: set.AuthTLS.Secret, AuthTLSError: err.Error()}
 			} else {
