@@ -189,7 +189,9 @@ Events.
 If an annotation has a higher risk than the ConfigMap's ` + "`annotations-risk-level`" + `, the ingress is
 rejected: its previous version stays if that [protects no less](quarantine.md); otherwise its
 requests get 503. Snippets also need ` + "`allow-snippet-annotations`" + `. If several ingresses set an
-annotation with the scope server or backend, the oldest ingress wins.
+annotation with the scope server or backend, the oldest ingress wins. There are two
+exceptions: the youngest ingress with a session cookie decides its attributes, and ` + "`app-root`" + ` is
+that of the longest path.
 ` + legend + `
 *A test writes this page from the tables in ` + "`controller/annotations`" + `.*
 `)
