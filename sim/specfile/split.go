@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -19,11 +20,28 @@ func Split(data []byte, found *Problems) []*yaml.Node {
 			return documents
 		}
 		if err != nil {
-			found.YAML(err, 1)
+			found.YAML(err, aliasLine(data, err))
 			return documents
 		}
 		if root := Resolve(node); root.Kind == yaml.MappingNode || root.Kind == yaml.SequenceNode || root.Value != "" {
 			documents = append(documents, node)
 		}
 	}
+}
+
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+
+// aliasLine returns the line of the alias that an error of the YAML library names without its line, from 1.
+// It is 1 for other errors.
+func aliasLine(data []byte, err error) int {
+	named := unknownAnchor.FindStringSubmatch(err.Error())
+	if named == nil {
+		return 1
+	}
+	alias := regexp.MustCompile(`(?m)^[^#\n]*[ \t:,\[{-]\*` + regexp.QuoteMeta(named[1]) + `(?:[\s,\]}]|$)`)
+	at := alias.FindIndex(data)
+	if at == nil {
+		return 1
+	}
+	return 1 + bytes.Count(data[:at[0]], []byte("\n"))
 }

@@ -53,6 +53,9 @@ func (t Types) phrase(message string) (what, mend string) {
 		case "!!str", "!!int", "!!float", "!!bool":
 			got = m[2]
 		}
+		if digits, cut := strings.CutSuffix(got, "..."); cut && strings.Trim(digits, "-0123456789") == "" && strings.Contains(wanted, "number") {
+			return got + " has too many digits", "write fewer"
+		}
 		return fmt.Sprintf("%s is not %s", got, wanted), "write " + example
 	}
 	if repeated.MatchString(message) {
