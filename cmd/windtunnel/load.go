@@ -52,9 +52,11 @@ func loadForAnyController(path string) (*scenario.Scenario, error) {
 // knownNames returns the names that scenarios are validated against.
 func knownNames() scenario.Known {
 	return scenario.Known{
-		Lanes:       traffic.Lanes(),
-		StreamLanes: traffic.StreamLanes(),
-		Faults:      knownFaults(),
+		Lanes:        traffic.Lanes(),
+		StreamLanes:  traffic.StreamLanes(),
+		LastingLanes: traffic.LastingLanes(),
+		SizedLanes:   traffic.SizedLanes(),
+		Faults:       knownFaults(),
 		Keys: scenario.Keys{
 			Config:      options.Names(),
 			ConfigMap:   configMapOf(subject.Subject{Controller: subject.Bundled}),

@@ -22,14 +22,14 @@ import (
 // unroutedDomain is the domain of hosts that have no ingress on purpose. RFC 2606 reserves it.
 const unroutedDomain = ".invalid"
 
-// asksHost reports whether a lane of the scenario asks a single host.
-func asksHost(s *scenario.Scenario) bool {
-	return slices.ContainsFunc(s.Traffic, func(lane scenario.Traffic) bool { return lane.Host != "" })
+// asksOne reports whether a lane of the scenario asks a single host or service.
+func asksOne(s *scenario.Scenario) bool {
+	return slices.ContainsFunc(s.Traffic, func(lane scenario.Traffic) bool { return lane.Host != "" || lane.Service != "" })
 }
 
 // checkHosts returns an error for each lane whose host neither the population nor a change routes.
 func checkHosts(s *scenario.Scenario, of churn.Recording, seed uint64) error {
-	if !asksHost(s) || routesBySettings(s) {
+	if !asksOne(s) || routesBySettings(s) {
 		return nil
 	}
 	all := hostsOf(s, of, seed)
@@ -160,16 +160,20 @@ func (h *hosts) route(host string) bool {
 	}
 }
 
-// shown is how many hosts an error names.
-const shown = 3
-
 // describe names some hosts, and the one that was probably meant instead of an unknown one.
 func (h *hosts) describe(unknown string) string {
-	names := slices.Sorted(maps.Keys(h.names))
-	if len(names) == 0 {
+	if len(h.names) == 0 {
 		return "the scenario has no host: add a manifest with an ingress, or a population"
 	}
-	text := "the hosts are " + strings.Join(names[:min(shown, len(names))], ", ")
+	return someOf("hosts", slices.Sorted(maps.Keys(h.names)), unknown)
+}
+
+// shown is how many names an error lists.
+const shown = 3
+
+// someOf lists some names, and asks about the one that was probably meant instead of an unknown one.
+func someOf(kind string, names []string, unknown string) string {
+	text := "the " + kind + " are " + strings.Join(names[:min(shown, len(names))], ", ")
 	if more := len(names) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -24,14 +24,14 @@ import (
 // whether there is room for the pods.
 func Check(s *scenario.Scenario, seed uint64, d driver.Driver) error {
 	limited, limits := d.(driver.PodLimiter)
-	if s.Population.Cluster == "" && !limits && !asksHost(s) {
+	if s.Population.Cluster == "" && !limits && !asksOne(s) {
 		return nil
 	}
 	recording, _, err := populate(s, seed)
 	if err != nil {
 		return err
 	}
-	if err := checkHosts(s, recording, seed); err != nil || !limits {
+	if err := errors.Join(checkHosts(s, recording, seed), checkServices(s, recording.Population)); err != nil || !limits {
 		return err
 	}
 	if err := limited.Room(need(recording.Population, len(s.Subjects))); err != nil {

@@ -103,6 +103,7 @@ func TestUnknownKeysOfOtherControllersAreWarnings(t *testing.T) {
 	const file = plain + `  config: {keep-aliv: "1"}
   subjects:
   - {name: theirs, controller: "image:example.com/controller:v1", config: {their-key: "2"}}
+  timeline: [{at: 0s, apply: web}]
 ---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -119,7 +120,7 @@ metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/limt-rps: "5"}}
 	want := []string{
 		"f.yaml:5: unknown ConfigMap key keep-aliv, which the bundled controller would ignore; did you mean keep-alive? (docs/configmap.md lists the keys)",
 		"f.yaml:7: unknown ConfigMap key their-key, which the bundled controller would ignore; docs/configmap.md lists the keys",
-		"f.yaml:11: unknown annotation nginx.ingress.kubernetes.io/limt-rps, which the bundled controller would ignore; did you mean nginx.ingress.kubernetes.io/limit-rps? (docs/annotations.md lists them)",
+		"f.yaml:12: unknown annotation nginx.ingress.kubernetes.io/limt-rps, which the bundled controller would ignore; did you mean nginx.ingress.kubernetes.io/limit-rps? (docs/annotations.md lists them)",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

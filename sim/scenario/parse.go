@@ -18,6 +18,8 @@ import (
 type Known struct {
 	Lanes           []string           // all traffic lanes
 	StreamLanes     []string           // the lanes that need population.streams
+	LastingLanes    []string           // the lanes whose requests have a chosen length
+	SizedLanes      []string           // the lanes whose bodies have a chosen size
 	Faults          map[string]bool    // all faults; the value is whether the fault has a duration
 	Keys            Keys               // the keys that our controller knows
 	CheckExpression func(string) error // returns an error if an expectation does not compile
@@ -81,6 +83,9 @@ func readSpec(s *Scenario, data []byte, at specfile.Position, manifests []*yaml.
 		return
 	}
 	s.Name, s.Spec = d.Metadata.Name, d.Spec
+	for _, key := range specfile.EmptyFields(at.Root) {
+		found.Add(key.Line, key.Value+": has no value", "fill it in, or remove it")
+	}
 	fill(s, at)
 	check(s, at, manifests, known, found)
 }
@@ -123,8 +128,12 @@ func fill(s *Scenario, at specfile.Position) {
 			p.Namespace = RecordedNamespace
 			return
 		}
-		p.Pods = cmp.Or(p.Pods, 1)
-		p.Ingresses = cmp.Or(p.Ingresses, p.Services)
+		if !at.Has("spec", "population", "pods") {
+			p.Pods = 1
+		}
+		if !at.Has("spec", "population", "ingresses") {
+			p.Ingresses = p.Services
+		}
 	}
 }
 

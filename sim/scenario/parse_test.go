@@ -20,8 +20,10 @@ import (
 
 // known replaces the names and checks of other packages. Its errors have several lines, like CEL's.
 var known = scenario.Known{
-	Lanes:       []string{"http", "post", "tcp"},
-	StreamLanes: []string{"tcp"},
+	Lanes:        []string{"http", "post", "tcp", "upload"},
+	StreamLanes:  []string{"tcp"},
+	LastingLanes: []string{"tcp", "upload"},
+	SizedLanes:   []string{"upload"},
 	Keys: scenario.Keys{
 		Config: []string{"worker-processes", "keep-alive", "keep-alive-requests"}, ConfigMap: "ingress-nginx/ingress-nginx-controller",
 		Annotations: []string{"nginx.ingress.kubernetes.io/canary-weight", "nginx.ingress.kubernetes.io/limit-rps", "nginx.ingress.kubernetes.io/rewrite-target"},
@@ -91,6 +93,7 @@ spec:
   - {at: 1s, churn: rolling-update, rate: 5/s, for: 2s, drain: 5s}
   - {at: 2s, apply: web}
   - {at: 4s, delete: web}
+  - {at: 5s, apply: custom}
   expect:
   - converge.last.max < duration("2s")
 ---
@@ -146,8 +149,9 @@ func TestParse(t *testing.T) {
 			{At: 2 * time.Second, Apply: "web", Line: 20},
 			{At: 4 * time.Second, Apply: "web-20", Line: 18},
 			{At: 4 * time.Second, Delete: "web", Line: 21},
+			{At: 5 * time.Second, Apply: "custom", Line: 22},
 		},
-		Expect: []scenario.Expectation{{Expression: `converge.last.max < duration("2s")`, Line: 23}},
+		Expect: []scenario.Expectation{{Expression: `converge.last.max < duration("2s")`, Line: 24}},
 	}
 	if diff := cmp.Diff(want, s.Spec); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -155,8 +159,8 @@ func TestParse(t *testing.T) {
 	if s.Name != "good" || s.File != "good.yaml" {
 		t.Errorf("name %q, file %q", s.Name, s.File)
 	}
-	if got := s.Length(); got != 4*time.Second {
-		t.Errorf("the timeline lasts %v, want 4s", got)
+	if got := s.Length(); got != 5*time.Second {
+		t.Errorf("the timeline lasts %v, want 5s", got)
 	}
 	if diff := cmp.Diff([]string{"http", "post"}, s.Lanes()); diff != "" {
 		t.Errorf("lanes, -want +got:\n%s", diff)
@@ -172,8 +176,8 @@ func TestManifests(t *testing.T) {
 	if len(web) != 2 || web[0].Object.GetKind() != "Service" || web[1].Object.GetKind() != "Ingress" {
 		t.Fatalf("the manifests of web are %v, want the service, then the ingress", web)
 	}
-	if web[0].Line != 25 {
-		t.Errorf("the service is at line %d, want 25", web[0].Line)
+	if web[0].Line != 26 {
+		t.Errorf("the service is at line %d, want 26", web[0].Line)
 	}
 	later := s.Named("web-20")
 	if len(later) != 1 || later[0].Object.GetName() != "web" {

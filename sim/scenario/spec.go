@@ -160,7 +160,7 @@ type Traffic struct {
 	Sine *Sine `yaml:"sine,omitempty"`
 	// The only host to ask, from the population, a manifest or new-hosts; one that ends with .invalid needs no ingress. Default: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
-	// Whose pods must answer at the host of a manifest. Default: any.
+	// Whose pods must answer at the host of a manifest; in lanes of plain TCP and UDP, the only service to connect to. Default: any.
 	Service string `yaml:"service,omitempty"`
 	// How long a request takes, in lanes whose requests have a chosen length.
 	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`

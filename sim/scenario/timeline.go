@@ -31,6 +31,7 @@ func (c *checker) timeline() {
 		}
 	}
 	c.deletions()
+	c.unapplied()
 	c.oneChurn()
 	c.oneFault()
 }
@@ -102,9 +103,7 @@ func (c *checker) churn(step Step, path []any) {
 	case !recorded && step.Rate == 0:
 		c.addProblem("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
-	if step.For <= 0 {
-		c.addProblem("a churn without a duration", "add for: 20s", append(path, "for")...)
-	}
+	c.lasts("churn", step, "20s", append(path, "for"))
 	if many := TooManyChanges(step.Rate, step.For); many != "" {
 		c.addProblem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
@@ -120,6 +119,16 @@ func (c *checker) churn(step Step, path []any) {
 		c.addProblem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
 	} else if step.Churn == CertificateRotation && !c.Population.TLS {
 		c.addProblem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
+	}
+}
+
+// lasts checks the duration of a churn or a fault.
+func (c *checker) lasts(what string, step Step, such string, path []any) {
+	switch {
+	case !c.at.Has(path...):
+		c.addProblem("a "+what+" without a duration", "add for: "+such, path...)
+	case step.For <= 0:
+		c.addProblem(fmt.Sprintf("for: %v is not above zero", step.For), "write a duration such as "+such, path...)
 	}
 }
 
@@ -158,8 +167,8 @@ func (c *checker) fault(step Step, path []any) {
 	case !known:
 		names := slices.Sorted(maps.Keys(c.known.Faults))
 		c.addProblem("unknown fault "+step.Fault, specfile.Choose(step.Fault, "faults", names), append(path, "fault")...)
-	case lasts && step.For <= 0:
-		c.addProblem("a fault without a duration", "add for: 2s", append(path, "for")...)
+	case lasts:
+		c.lasts("fault", step, "2s", append(path, "for"))
 	case !lasts && step.For != 0:
 		c.addProblem("for: this fault has no duration", "remove it", append(path, "for")...)
 	}
@@ -220,6 +229,31 @@ func (c *checker) deletions() {
 			}
 		default:
 			delete(applied, step.Delete)
+		}
+	}
+}
+
+// unapplied reports manifests that no step applies, because they would have no effect. It does not guess
+// what a step applies that is wrong itself.
+func (c *checker) unapplied() {
+	steps := slices.Clone(c.Timeline)
+	if len(steps) == 0 && c.at.Has("spec", "timeline", 0) {
+		return
+	}
+	if c.Control != nil {
+		steps = append(steps, c.Control.Timeline...)
+	}
+	applied := map[string]bool{}
+	for _, step := range steps {
+		if c.broken[step.Line] || step.Apply != "" && len(c.Named(step.Apply)) == 0 {
+			return
+		}
+		applied[step.Apply] = true
+	}
+	for _, m := range c.Manifests {
+		if m.Object != nil && !applied[m.Name] {
+			c.problems.Add(m.Line, "no step applies the manifest "+m.Name, fmt.Sprintf("add {at: 0s, apply: %s} to the timeline, or remove the manifest", m.Name))
+			applied[m.Name] = true // several objects may have the name: one problem is enough
 		}
 	}
 }

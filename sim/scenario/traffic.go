@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -23,10 +24,8 @@ func (c *checker) traffic() {
 			c.addProblem("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
 		}
 		c.arrivals(t, path)
-		c.notNegative(t.Last, append(path, "last")...)
-		if t.Bytes < 0 {
-			c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
-		}
+		c.length(t, append(path, "last"))
+		c.size(t, append(path, "bytes"))
 		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
 		case stream && c.Population.Cluster != "":
 			c.addProblem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
@@ -38,9 +37,34 @@ func (c *checker) traffic() {
 		if t.Host != "" && slices.Contains(c.known.StreamLanes, t.Lane) {
 			c.addProblem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
 		}
+		if t.Service != "" && t.Host == "" && !slices.Contains(c.known.StreamLanes, t.Lane) {
+			c.addProblem("service: belongs to a host", "add host: NAME, or remove it", append(path, "service")...)
+		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
 			c.addProblem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
+	}
+}
+
+// length checks how long a request takes, which most lanes do not choose.
+func (c *checker) length(t Traffic, path []any) {
+	switch {
+	case !c.at.Has(path...):
+	case t.Last <= 0:
+		c.addProblem(fmt.Sprintf("last: %v is not above zero", t.Last), "write a duration such as 2s", path...)
+	case c.known.LastingLanes != nil && slices.Contains(c.known.Lanes, t.Lane) && !slices.Contains(c.known.LastingLanes, t.Lane):
+		c.addProblem("last: requests of the lane "+t.Lane+" have no chosen length", "remove it; the lanes that have are "+strings.Join(c.known.LastingLanes, ", "), path...)
+	}
+}
+
+// size checks how large a body is, which most lanes do not choose.
+func (c *checker) size(t Traffic, path []any) {
+	switch {
+	case !c.at.Has(path...):
+	case t.Bytes <= 0:
+		c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", path...)
+	case c.known.SizedLanes != nil && slices.Contains(c.known.Lanes, t.Lane) && !slices.Contains(c.known.SizedLanes, t.Lane):
+		c.addProblem("bytes: bodies of the lane "+t.Lane+" have no chosen size", "remove it; the lanes that have are "+strings.Join(c.known.SizedLanes, ", "), path...)
 	}
 }
 

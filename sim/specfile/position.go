@@ -27,6 +27,12 @@ func (p Position) Line(path ...any) int {
 	return line
 }
 
+// Has reports whether there is a node at the end of a path.
+func (p Position) Has(path ...any) bool {
+	_, node := p.Find(path...)
+	return !node.IsZero()
+}
+
 // Text returns the scalar at the end of a path, or "".
 func (p Position) Text(path ...any) string {
 	if _, node := p.Find(path...); node.Kind == yaml.ScalarNode {
@@ -63,6 +69,18 @@ func EmptyItems(node *yaml.Node) []int {
 		lines = append(lines, EmptyItems(item)...)
 	}
 	return lines
+}
+
+// EmptyFields returns the keys without a value, or with null. The decoder would drop them silently.
+func EmptyFields(node *yaml.Node) []*yaml.Node {
+	var keys []*yaml.Node
+	for i, child := range node.Content {
+		if key := i%2 == 0; node.Kind == yaml.MappingNode && key && Resolve(node.Content[i+1]).ShortTag() == "!!null" {
+			keys = append(keys, child)
+		}
+		keys = append(keys, EmptyFields(child)...)
+	}
+	return keys
 }
 
 // Resolve returns the node inside a document node or behind aliases.

@@ -28,6 +28,7 @@ spec:
   - {lane: http, rate: 10/s}
   timeline:
   - {at: 0s, churn: rolling-update, rate: 1/s, for: 2s}
+  - {at: 1s, apply: other}
 ---
 apiVersion: v1
 kind: ConfigMap

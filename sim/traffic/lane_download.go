@@ -20,6 +20,7 @@ var downloadLane = lane{
 	name:  "download",
 	doc:   "GET of `bytes` in chunks over `last`; their checksum must match the response header",
 	lasts: true,
+	sized: true,
 	http: &httpClient{
 		method: http.MethodGet,
 		header: func(a Attack) http.Header {

@@ -17,6 +17,7 @@ var uploadLane = lane{
 	name:  "upload",
 	doc:   "POST of `bytes` in chunks over `last`; the pod's checksum must match the sent bytes",
 	lasts: true,
+	sized: true,
 	http: &httpClient{
 		method:    http.MethodPost,
 		body:      uploadSeed,

@@ -36,6 +36,8 @@ type lane struct {
 	listener Listener
 	// lasts means that the client makes each request last for Attack.Last.
 	lasts bool
+	// sized means that the bodies have Attack.Bytes.
+	sized bool
 	// stream means that an answer is a stream: an early end cuts it.
 	stream bool
 
@@ -118,6 +120,16 @@ func Lanes() []string {
 // StreamLanes returns the names of the lanes that connect to TCP and UDP services.
 func StreamLanes() []string {
 	return slices.DeleteFunc(Lanes(), func(name string) bool { return ListenerOf(name) < TCP })
+}
+
+// LastingLanes returns the names of the lanes whose requests take Attack.Last.
+func LastingLanes() []string {
+	return slices.DeleteFunc(Lanes(), func(name string) bool { l, _ := find(name); return !l.lasts })
+}
+
+// SizedLanes returns the names of the lanes whose bodies have Attack.Bytes.
+func SizedLanes() []string {
+	return slices.DeleteFunc(Lanes(), func(name string) bool { l, _ := find(name); return !l.sized })
 }
 
 // DocOf describes a request of a lane; empty if there is no such lane.

@@ -1,0 +1,37 @@
+package run_test
+
+import (
+	"strings"
+	"testing"
+
+	"windtunnel.dev/sim/run"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/traffic"
+)
+
+// Without this error, a lane of TCP or UDP has no target, and other lanes ignore their service.
+func TestServicesOfLanes(t *testing.T) {
+	for name, c := range map[string]struct{ lane, want string }{
+		"of the population":         {lane: "lane: tcp, service: svc-004"},
+		"with its namespace":        {lane: "lane: udp, service: demo/svc-004"},
+		"misspelt":                  {lane: "lane: tcp, service: svc-05", want: "asks.yaml:7: lane tcp: the population has no service svc-05; did you mean svc-000? (the services are svc-000, svc-001, svc-002 and 2 more)"},
+		"of another namespace":      {lane: "lane: tcp, service: shop/svc-004", want: "the population has no service shop/svc-004"},
+		"of its host":               {lane: "lane: http, host: svc-004.demo.example, service: svc-004"},
+		"of another host":           {lane: "lane: http, host: svc-000.demo.example, service: svc-003", want: "asks.yaml:7: lane http: the host svc-000.demo.example of the population leads to demo/svc-000, not only to demo/svc-003; remove service:"},
+		"of a host that no one has": {lane: "lane: http, host: nobody.invalid, service: svc-000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "apiVersion: windtunnel.dev/v1\nkind: Scenario\nmetadata: {name: asks}\nspec:\n  population: {services: 5, streams: true}\n  traffic:\n  - {rate: 1/s, " + c.lane + "}\n"
+			s, err := scenario.Parse("asks.yaml", []byte(text), scenario.Known{StreamLanes: traffic.StreamLanes()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch err := run.Check(s, 1, nil); {
+			case c.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("the error is %v, want %q", err, c.want)
+			}
+		})
+	}
+}
