@@ -14,6 +14,7 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/predict/calibrate"
 	"windtunnel.dev/sim/predict/costs"
+	"windtunnel.dev/sim/rundir"
 )
 
 // calibrateOptions are the flags of calibrate.
@@ -139,5 +140,5 @@ func writeParameters(path string, p *costs.Parameters) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, text, 0o644)
+	return rundir.WriteText(path, text)
 }

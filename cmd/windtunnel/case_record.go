@@ -19,6 +19,7 @@ import (
 	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/rundir"
 )
 
 // caseRecordOptions contains the flags of case record.
@@ -180,7 +181,7 @@ func writeCase(path string, c *behave.Case) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, text, 0o644)
+	return rundir.WriteText(path, text)
 }
 
 func (o caseRecordOptions) print(out io.Writer, s caseRecording) error {

@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/corpus/clusters"
+	"windtunnel.dev/sim/rundir"
 )
 
 func corpusCommand() *cobra.Command {
@@ -71,7 +72,7 @@ func (o corpusMakeOptions) make(stdout io.Writer) error {
 			return err
 		}
 		entry := c.Entry(fmt.Sprintf("ingresses-%d", size), size, o.seed)
-		if err := os.WriteFile(filepath.Join(o.out, entry.File()), text, 0o644); err != nil {
+		if err := rundir.WriteText(filepath.Join(o.out, entry.File()), text); err != nil {
 			return err
 		}
 		index = index.With(entry)
@@ -118,5 +119,5 @@ func writeIndex(folder string, index clusters.Index) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, clusters.IndexFile), data, 0o644)
+	return rundir.WriteText(filepath.Join(folder, clusters.IndexFile), data)
 }

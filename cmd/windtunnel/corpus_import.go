@@ -22,6 +22,7 @@ import (
 	"windtunnel.dev/sim/corpus/dump"
 	"windtunnel.dev/sim/corpus/fetch"
 	"windtunnel.dev/sim/manifest"
+	"windtunnel.dev/sim/rundir"
 )
 
 // corpusImportOptions contains the flags of corpus import.
@@ -188,7 +189,7 @@ func (o *corpusImportOptions) write(imported dump.Import) (clusters.Entry, error
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return entry, err
 	}
-	if err := os.WriteFile(o.out, text, 0o644); err != nil {
+	if err := rundir.WriteText(o.out, text); err != nil {
 		return entry, err
 	}
 	if index == nil {

@@ -27,6 +27,14 @@ func Copy(from, to string) error {
 	return errors.Join(err, target.Close())
 }
 
+// WriteText writes a text to a file whole or not at all.
+func WriteText(path string, text []byte) error {
+	return WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 // WriteFile writes a file whole or not at all.
 func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
