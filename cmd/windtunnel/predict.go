@@ -129,6 +129,8 @@ func (o *predictOptions) question(args []string) (question.Question, error) {
 		if q, err = o.load(args[0]); err != nil {
 			return q, err
 		}
+	} else if o.subject != "" {
+		return q, fmt.Errorf("--subject=%s: there is no scenario: name one, or leave it out", o.subject)
 	} else if len(o.set) == 0 {
 		return q, fmt.Errorf("no question: name a file, or describe the cluster with --set, such as --set ingresses=1000,rolling-update=5/s")
 	}
@@ -181,6 +183,9 @@ func (o *predictOptions) load(path string) (question.Question, error) {
 	}
 	var head struct{ Kind string }
 	_ = yaml.Unmarshal(text, &head) // the parser reports errors better
+	if head.Kind != scenario.Kind && o.subject != "" && head.Kind == question.Kind {
+		return question.Question{}, fmt.Errorf("--subject=%s: %s is a question, which has no subjects: leave it out", o.subject, path)
+	}
 	if head.Kind != scenario.Kind {
 		return question.Parse(path, text)
 	}

@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"windtunnel.dev/sim/predict/simulate"
@@ -37,6 +38,12 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 	if named.Controller != subject.Bundled {
 		unknown = append(unknown, "the controller "+named.Controller)
 	}
+	if named.Webhook {
+		unknown = append(unknown, "a webhook")
+	}
+	if !named.Resources.IsZero() {
+		unknown = append(unknown, "limits of resources")
+	}
 	if s.Rounds > 1 {
 		unknown = append(unknown, "more than one round")
 	}
@@ -46,17 +53,23 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 			unknown = append(unknown, fmt.Sprintf("the step %s%s%s%s", step.Churn, step.Apply, step.Delete, step.Fault))
 			continue
 		}
+		if step.Pods > 1 {
+			unknown = append(unknown, fmt.Sprintf("%d pods with each change", step.Pods))
+		}
 		q.Changes = append(q.Changes, Change{Kind: kind, Rate: step.Rate, At: step.At, For: step.For, Drain: step.Drain})
 	}
 	for _, t := range s.Traffic {
 		if _, known := clients[t.Lane]; !known {
 			unknown = append(unknown, "the lane "+t.Lane)
 		}
+		if t.Ramp != nil || t.Sine != nil {
+			unknown = append(unknown, "a changing rate of the lane "+t.Lane)
+		}
 		q.Traffic = append(q.Traffic, Traffic{Lane: t.Lane, Rate: t.Rate, Last: last(t.Last)})
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		return q, fmt.Errorf("%s: cannot be predicted: %v", s.Name, unknown)
+		return q, fmt.Errorf("%s: cannot be predicted: %s", s.Name, strings.Join(unknown, ", "))
 	}
 	return q, q.Check()
 }

@@ -194,3 +194,24 @@ func TestFromScenario(t *testing.T) {
 		}
 	}
 }
+
+// What the simulation would leave out is named, too.
+func TestFromScenarioNamesWhatIsLeftOut(t *testing.T) {
+	const text = `apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: mine}
+spec:
+  subjects: [{name: a, webhook: true, resources: {cpu: 1}}]
+  population: {services: 2}
+  traffic: [{lane: http, rate: 1/s, ramp: {to: 9/s, over: 5s}}]
+  timeline: [{at: 0s, churn: scale-out, rate: 1/s, for: 5s, pods: 4}]
+`
+	s, err := scenario.Parse("mine.yaml", []byte(text), scenario.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "mine: cannot be predicted: 4 pods with each change, a changing rate of the lane http, a webhook, limits of resources"
+	if _, err := question.FromScenario(s, subject.Of(s)[0]); err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}

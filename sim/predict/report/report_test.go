@@ -101,6 +101,9 @@ func TestConclusion(t *testing.T) {
 	if got, want := report.Conclusion(prediction("0.3", "1")), "No value meets all conditions in 90 % of the simulated runs. The best is sync-rate-limit=1, with 50 %."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if got, want := report.Conclusion(prediction("0.3")), "No value meets all conditions in any simulated run."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // The remarks say so if requests need more processors than there are.

@@ -156,6 +156,9 @@ func Conclusion(p *predict.Prediction) string {
 			best = answer
 		}
 	}
+	if best.Meets == 0 {
+		return "No value meets all conditions in any simulated run."
+	}
 	if len(met) == 0 {
 		return fmt.Sprintf("No value meets all conditions in %s of the simulated runs. The best is %s, with %s.", Percent(Sure), values(best), Percent(best.Meets))
 	}
