@@ -39,8 +39,13 @@ func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 
 // Main runs the command with the given arguments and streams. It returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return mainWith(ctx, args, os.Stdin, stdout, stderr)
+}
+
+func mainWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)
+	root.SetIn(input{ctx, stdin})
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 
@@ -60,8 +65,8 @@ func rootCommand() *cobra.Command {
 		Version:       version.Of().String(),
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), predictCommand(), calibrateCommand(), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), explainCommand(), corpusCommand(), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
-	root.AddCommand(listCommand(), validateCommand(), versionCommand())
+	root.AddCommand(runCommand(), endsAtOnce(reportCommand()), verifyCommand(), endsAtOnce(compareCommand()), abCommand(), sweepCommand(), endsAtOnce(historyCommand()), migrateCommand(), regressCommand(), endsAtOnce(predictCommand()), endsAtOnce(calibrateCommand()), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), endsAtOnce(explainCommand()), endsAtOnce(corpusCommand()), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
+	root.AddCommand(listCommand(), endsAtOnce(validateCommand()), versionCommand())
 	root.InitDefaultCompletionCmd()
 	needSubcommands(root.Commands())
 	return root
