@@ -78,8 +78,11 @@ var Pod = resource.NewPrinter("Name Ready Status Restarts Age +IP +Node +Nominat
 		if c.Ready {
 			ready++
 		}
-		if c.State.Waiting != nil && c.State.Waiting.Reason != "" {
-			status = c.State.Waiting.Reason
+		switch state := c.State; {
+		case state.Waiting != nil && state.Waiting.Reason != "":
+			status = state.Waiting.Reason
+		case state.Terminated != nil && state.Terminated.Reason != "":
+			status = state.Terminated.Reason
 		}
 	}
 	if pod.DeletionTimestamp != nil {
