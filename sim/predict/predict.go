@@ -54,9 +54,9 @@ type Value struct {
 	Name   string       `json:"name"`
 	Unit   figure.Unit  `json:"unit"`
 	Median float64      `json:"median"`
-	Low    float64      `json:"low"`   // 5 % of the runs are below
-	High   float64      `json:"high"`  // 5 % of the runs are above
-	Error  *costs.Error `json:"error"` // of predictions of held-out runs; null: never compared
+	Low    float64      `json:"low"`                         // 5 % of the runs are below
+	High   float64      `json:"high"`                        // 5 % of the runs are above
+	Error  *costs.Error `json:"error" jsonschema:"nullable"` // of predictions of held-out runs; null: never compared
 	// Predictable says whether that error is small: at most 15 % in the median and 40 % at worst.
 	Predictable bool `json:"predictable"`
 }
@@ -200,7 +200,7 @@ func distribution(outcomes []simulate.Outcome) []Point {
 		}
 	}
 	slices.Sort(all)
-	var points []Point
+	points := []Point{} // not nil, which is null in JSON
 	for percent := range 101 {
 		if len(all) > 0 {
 			share := float64(percent) / 100

@@ -33,7 +33,9 @@ func (in Input) RequestRatePerProcessor() float64 {
 
 // Cluster is the size of a cluster at the beginning.
 type Cluster struct {
-	Ingresses, Services, Endpoints int
+	Ingresses int `json:"ingresses"`
+	Services  int `json:"services"`
+	Endpoints int `json:"endpoints"`
 }
 
 // Settings are the settings of the controller and nginx that matter for the control loop.
