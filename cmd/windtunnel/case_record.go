@@ -79,7 +79,11 @@ type caseRecording struct {
 }
 
 func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	derived, err := o.derive(paths, stdin)
+	var derived derive.Derived
+	err := untilDone(ctx, func() (err error) { // large clusters take minutes
+		derived, err = o.derive(paths, stdin)
+		return err
+	})
 	if err != nil {
 		return err
 	}

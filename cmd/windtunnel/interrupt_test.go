@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -69,6 +70,23 @@ func TestCommandsThatReadEndWhenInterrupted(t *testing.T) {
 		var stderr bytes.Buffer
 		if code := mainWith(ctx, args, stdin, io.Discard, &stderr); code != exitInterrupted {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())
+		}
+	}
+}
+
+// Deriving requests from a large cluster takes minutes. Nothing is written before that.
+func TestCommandsThatDeriveRequestsEndWhenInterrupted(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	for _, args := range [][]string{
+		{"case", "record", "../../examples/migrate/shop.yaml", "-o", out},
+		{"migrate", "../../examples/migrate/shop.yaml", "--to", "bundled,name=new", "-o", out},
+	} {
+		var stderr bytes.Buffer
+		if code := Main(ended(), args, io.Discard, &stderr); code != exitInterrupted {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v: made %s", args, out)
 		}
 	}
 }

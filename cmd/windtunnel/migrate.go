@@ -78,7 +78,11 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 	if err != nil {
 		return err
 	}
-	plan, err := o.plan(paths, stdin, subjects, stderr)
+	var plan migrate.Plan
+	err = untilDone(ctx, func() (err error) { // large clusters take minutes
+		plan, err = o.plan(paths, stdin, subjects, stderr)
+		return err
+	})
 	if err != nil {
 		return err
 	}
