@@ -24,7 +24,7 @@ func historyCommand() *cobra.Command {
 		Use:   "history",
 		Short: "Keep runs of many commits, and find the commits that made figures worse",
 	}
-	command.AddCommand(historyAddCommand(), historyReportCommand(), historyCheckCommand())
+	command.AddCommand(historyAddCommand(), endsAtOnce(historyReportCommand()), endsAtOnce(historyCheckCommand()))
 	return command
 }
 
@@ -90,6 +90,9 @@ func (o addOptions) add(ctx context.Context, paths []string, stdout, stderr io.W
 			return err
 		}
 		for _, dir := range dirs {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			folder, err := history.Store(o.history).Add(dir, options)
 			switch {
 			case errors.As(err, new(history.VoidError)):

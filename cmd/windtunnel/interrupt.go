@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// endsAtOnce makes a command and its subcommands end as soon as the context does. It is for commands that only compute and
-// write files: what they still do then ends with the process. Commands that start something or change a
-// cluster watch the context themselves.
+// endsAtOnce makes a command and its subcommands end as soon as the context does. It is for commands that
+// only compute and write files: what they still do then ends with the process. Commands that start
+// something, change a cluster or write several files that belong together watch the context themselves.
 func endsAtOnce(command *cobra.Command) *cobra.Command {
 	for _, one := range command.Commands() {
 		endsAtOnce(one)
