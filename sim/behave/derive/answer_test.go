@@ -24,13 +24,22 @@ metadata:
     nginx.ingress.kubernetes.io/auth-url: https://login.example/check
     nginx.ingress.kubernetes.io/mirror-target: http://mirror.example$request_uri
     nginx.ingress.kubernetes.io/affinity: cookie
-    nginx.ingress.kubernetes.io/limit-rps: "1"
     nginx.ingress.kubernetes.io/backend-protocol: HTTPS
 spec:
   tls: [{hosts: [shop.example], secretName: tls}]
   rules:
   - host: shop.example
     http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 443}}}}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: limited
+  annotations: {nginx.ingress.kubernetes.io/limit-rps: "1"}
+spec:
+  rules:
+  - host: shop.example
+    http: {paths: [{path: /limited, pathType: Prefix, backend: {service: {name: web, port: {number: 443}}}}]}
 ---
 apiVersion: networking.k8s.io/v1
 kind: Ingress

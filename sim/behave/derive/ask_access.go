@@ -206,9 +206,12 @@ func askRate(a *asker) {
 		a.notes.add("annotation/limit-rps", fmt.Sprintf("not tested: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
 		return
 	}
+	if a.path.has("mirror-target") {
+		a.notes.add("annotation/limit-rps", "not tested: the copies of many requests at once cannot be attributed", a.i.object())
+		return
+	}
 	q := a.get(a.target())
-	q.step.Times = 2*burst + 2
-	q.step.Together = true
+	q.together(2*burst + 2)
 	q.look.served = burst + 1
 	if a.i.has("limit-allowlist", "limit-whitelist") {
 		a.notes.add("annotation/limit-allowlist", "tested as a client outside of it only", a.i.object())
@@ -225,12 +228,16 @@ func askConnections(a *asker) {
 		a.notes.add("annotation/limit-connections", "not tested: so many connections take too long", a.i.object())
 		return
 	}
+	if a.path.has("mirror-target") {
+		a.notes.add("annotation/limit-connections", "not tested: the copies of many requests at once cannot be attributed", a.i.object())
+		return
+	}
 	if !a.path.backend.rule(behave.Rule{Method: slowMethod, Answer: behave.Answer{After: slowness}}) {
 		a.notes.add("annotation/limit-connections", "not tested: another annotation determines the answers of the pods", a.i.object())
 		return
 	}
 	q := a.ask(slowMethod, a.site.scheme(), a.site.host, a.target())
-	q.step.Times, q.step.Together = limit+2, true
+	q.together(limit + 2)
 	q.look.served = limit
 }
 

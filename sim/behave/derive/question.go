@@ -196,6 +196,13 @@ func (a *asker) awaitMirrors(q *question) {
 	}
 }
 
+// together sends a request many times at once. Nobody can tell what pods received because of which one, and
+// the path has no mirror.
+func (q *question) together(times int) {
+	q.step.Times, q.step.Together = times, true
+	q.step.Expect.Received, q.look.received = nil, nil
+}
+
 // header sets a header of the request.
 func (q *question) header(name string, value ...string) *question {
 	if q.step.Headers == nil {
