@@ -116,7 +116,7 @@ func TestIncrementalMatchesFullRebuild(t *testing.T) {
 			}
 			o := opts[min(random.IntN(20), 1)^1]
 			whole.tell(cluster, known)
-			known = population{slices.Clone(whole.services), slices.Clone(whole.slices), slices.Clone(whole.ingresses)}
+			known = population{slices.Clone(whole.services), slices.Clone(whole.slices), slices.Clone(whole.ingresses), whole.secrets}
 			stepwise, findings := models.Build(cluster.Snapshot(), o.Options)
 			got, err := states.Next(stepwise, input(o.Options))
 			if err != nil {

@@ -18,6 +18,7 @@ import (
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/internal/pki"
 )
 
 // sizes are the numbers of ingresses in the benchmarks. Each has a service with ten endpoints.
@@ -60,6 +61,9 @@ func (p population) ledger() *snapshot.Ledger {
 	}
 	for _, ingress := range p.ingresses {
 		ledger.Put(ingress)
+	}
+	for _, secret := range p.secrets {
+		ledger.Put(secret)
 	}
 	return ledger
 }
@@ -180,6 +184,17 @@ func alike() iter.Seq2[string, func() population] {
 			}
 		})
 	}
+	secrets := func(of corev1.SecretType, data map[string][]byte, use func(*networkingv1.Ingress)) func() population {
+		return func() population {
+			whole := each(use)()
+			for _, ingress := range whole.ingresses {
+				secret := &corev1.Secret{Type: of, Data: data}
+				secret.Namespace, secret.Name = ingress.Namespace, ingress.Name
+				whole.secrets = append(whole.secrets, secret)
+			}
+			return whole
+		}
+	}
 	return func(yield func(string, func() population) bool) {
 		_ = yield("external-auth", annotated(
 			"auth-url", "https://auth.example/oauth2/auth",
@@ -192,7 +207,16 @@ func alike() iter.Seq2[string, func() population] {
 			yield("one-host", each(func(ingress *networkingv1.Ingress) {
 				ingress.Spec.Rules[0].Host = "demo.example"
 				ingress.Spec.Rules[0].HTTP.Paths[0].Path = "/" + ingress.Name
-			}))
+			})) &&
+			yield("passwords", secrets(corev1.SecretTypeOpaque, map[string][]byte{"auth": []byte("user:$apr1$salt$hash\n")}, func(ingress *networkingv1.Ingress) {
+				ingress.Annotations = map[string]string{annotations.DefaultPrefix + "/auth-type": "basic", annotations.DefaultPrefix + "/auth-secret": ingress.Name}
+			})) &&
+			yield("certificates", func() population {
+				pair := pki.New("benchmark").Issue("demo.example", []string{"*.demo.example"})
+				return secrets(corev1.SecretTypeTLS, map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}, func(ingress *networkingv1.Ingress) {
+					ingress.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{ingress.Spec.Rules[0].Host}, SecretName: ingress.Name}}
+				})()
+			})
 	}
 }
 

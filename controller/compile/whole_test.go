@@ -25,12 +25,13 @@ type population struct {
 	services  []*corev1.Service
 	slices    []*discoveryv1.EndpointSlice
 	ingresses []*networkingv1.Ingress
+	secrets   []*corev1.Secret
 }
 
 func (p population) Services() []*corev1.Service                  { return p.services }
 func (p population) EndpointSlices() []*discoveryv1.EndpointSlice { return p.slices }
 func (p population) Ingresses() []*networkingv1.Ingress           { return p.ingresses }
-func (p population) Secrets() []*corev1.Secret                    { return nil }
+func (p population) Secrets() []*corev1.Secret                    { return p.secrets }
 func (p population) ConfigMaps() []*corev1.ConfigMap              { return nil }
 
 func populate(n int) population {
@@ -87,7 +88,7 @@ func (p population) shuffled(seed uint64) population {
 		slice.Endpoints = shuffle(seed+3, slice.Endpoints)
 		endpointSlices = append(endpointSlices, slice)
 	}
-	return population{shuffle(seed, p.services), endpointSlices, shuffle(seed+2, p.ingresses)}
+	return population{shuffle(seed, p.services), endpointSlices, shuffle(seed+2, p.ingresses), p.secrets}
 }
 
 func shuffle[T any](seed uint64, list []T) []T {

@@ -27,6 +27,7 @@ type Memo struct {
 	state    State
 	rendered render.Memo
 	backends wire.Memo
+	servers  wire.ServersMemo
 }
 
 // Next returns the same as the function of that name.
@@ -82,7 +83,7 @@ func (memo *Memo) static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	servers, err := wire.Servers(m)
+	servers, err := memo.servers.Servers(m)
 	if err != nil {
 		return State{}, err
 	}

@@ -11,19 +11,36 @@ import (
 // whyFiles lists the files that were added, removed or changed, without their contents.
 func whyFiles(running, next State) []Why {
 	var whys []Why
-	for _, path := range slices.Sorted(maps.Keys(next.Files)) {
-		if content, known := running.Files[path]; !known {
-			whys = append(whys, Why{New: "file " + path})
-		} else if !bytes.Equal(content, next.Files[path]) {
+	added, gone := differing(running.Files, next.Files, bytes.Equal)
+	for _, path := range added {
+		if _, known := running.Files[path]; known {
 			whys = append(whys, Why{New: "file " + path + " with new content"})
+		} else {
+			whys = append(whys, Why{New: "file " + path})
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(running.Files)) {
-		if _, still := next.Files[path]; !still {
-			whys = append(whys, Why{Old: "file " + path})
-		}
+	for _, path := range gone {
+		whys = append(whys, Why{Old: "file " + path})
 	}
 	return whys
+}
+
+// differing returns the keys of new that old does not have with the same value, and the keys that only old
+// has, both sorted. Large maps differ in few keys, so only those are sorted.
+func differing[V any](old, new map[string]V, equal func(V, V) bool) (added, gone []string) {
+	for key, value := range new {
+		if before, known := old[key]; !known || !equal(before, value) {
+			added = append(added, key)
+		}
+	}
+	for key := range old {
+		if _, still := new[key]; !still {
+			gone = append(gone, key)
+		}
+	}
+	slices.Sort(added)
+	slices.Sort(gone)
+	return added, gone
 }
 
 // whyServers lists the hosts whose certificate changed, and the renewed certificates. Certificates
@@ -82,17 +99,16 @@ func flat(text []byte) map[string]string {
 
 func compareMaps(old, new map[string]string, show func(key, value string) string) []Why {
 	var whys []Why
-	for _, key := range slices.Sorted(maps.Keys(new)) {
-		if before, known := old[key]; !known {
-			whys = append(whys, Why{New: show(key, new[key])})
-		} else if before != new[key] {
-			whys = append(whys, Why{Old: show(key, before), New: show(key, new[key])})
+	added, gone := differing(old, new, func(a, b string) bool { return a == b })
+	for _, key := range added {
+		why := Why{New: show(key, new[key])}
+		if before, known := old[key]; known {
+			why.Old = show(key, before)
 		}
+		whys = append(whys, why)
 	}
-	for _, key := range slices.Sorted(maps.Keys(old)) {
-		if _, still := new[key]; !still {
-			whys = append(whys, Why{Old: show(key, old[key])})
-		}
+	for _, key := range gone {
+		whys = append(whys, Why{Old: show(key, old[key])})
 	}
 	return whys
 }

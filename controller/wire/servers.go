@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"windtunnel.dev/controller/model"
 )
@@ -20,32 +21,56 @@ type certificates struct {
 // Servers returns the certificates with their keys, and the certificate of each host. An alias, and
 // a host that only redirects, have the certificate of their host if it covers them. Hosts without a
 // certificate are omitted, because Lua has no certificate for unknown hosts.
-func Servers(m *model.Model) ([]byte, error) {
-	all := certificates{Certificates: map[string]string{}, Servers: map[string]string{}}
-	for _, server := range m.Servers {
-		all.add(server.Hostname, server.SSLCert)
-		for _, alias := range server.Aliases {
-			if server.SSLCert.Covers(alias) {
-				all.add(alias, server.SSLCert)
-			}
-		}
+func Servers(m *model.Model) ([]byte, error) { return new(ServersMemo).Servers(m) }
+
+// ServersMemo encodes certificates again only if one has changed: those of a large cluster are megabytes.
+type ServersMemo struct {
+	hosts []certified
+	text  []byte // nil before the first call
+}
+
+// certified is a host with its certificate.
+type certified struct{ host, uid, pem string }
+
+// Servers returns the same as the function of that name.
+func (memo *ServersMemo) Servers(m *model.Model) ([]byte, error) {
+	hosts := certifiedHosts(m)
+	if memo.text != nil && slices.Equal(hosts, memo.hosts) {
+		return memo.text, nil
 	}
-	for _, redirect := range m.RedirectServers {
-		all.add(redirect.From, redirect.SSLCert)
+	all := certificates{Certificates: make(map[string]string), Servers: make(map[string]string)}
+	for _, each := range hosts {
+		all.Servers[each.host] = each.uid
+		all.Certificates[each.uid] = each.pem
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
 		return nil, fmt.Errorf("encoding certificates: %w", err)
 	}
+	memo.hosts, memo.text = hosts, text
 	return text, nil
 }
 
-func (c certificates) add(host string, certificate *model.SSLCert) {
-	if certificate == nil {
-		return
+// certifiedHosts returns the hosts that have a certificate.
+func certifiedHosts(m *model.Model) []certified {
+	var hosts []certified
+	add := func(host string, certificate *model.SSLCert) {
+		if certificate != nil {
+			hosts = append(hosts, certified{host, certificate.UID, certificate.PemCertKey})
+		}
 	}
-	c.Servers[host] = certificate.UID
-	c.Certificates[certificate.UID] = certificate.PemCertKey
+	for _, server := range m.Servers {
+		add(server.Hostname, server.SSLCert)
+		for _, alias := range server.Aliases {
+			if server.SSLCert.Covers(alias) {
+				add(alias, server.SSLCert)
+			}
+		}
+	}
+	for _, redirect := range m.RedirectServers {
+		add(redirect.From, redirect.SSLCert)
+	}
+	return hosts
 }
 
 // ServersKeeping returns the certificates of next, plus those of hosts that only running has.

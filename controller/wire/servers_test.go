@@ -51,6 +51,34 @@ func TestServers(t *testing.T) {
 	}
 }
 
+func TestServersMemo(t *testing.T) {
+	m := certified("a.example", "a.example", "b.example")
+	var memo wire.ServersMemo
+	var last []byte
+	for _, step := range []struct {
+		name   string
+		change func()
+		same   bool
+	}{
+		{"the first", func() {}, false},
+		{"nothing", func() {}, true},
+		{"a renewed certificate", func() { m.Servers[1].SSLCert.PemCertKey = "renewed" }, false},
+		{"a removed host", func() { m.Servers[1].SSLCert = nil }, false},
+		{"nothing again", func() {}, true},
+	} {
+		step.change()
+		got, err := memo.Servers(m)
+		want, wantErr := wire.Servers(m)
+		if err != nil || wantErr != nil || string(got) != string(want) {
+			t.Errorf("%s: %s (%v), want %s (%v)", step.name, got, err, want, wantErr)
+		}
+		if same := len(last) > 0 && &got[0] == &last[0]; same != step.same {
+			t.Errorf("%s: the same bytes: %v, want %v", step.name, same, step.same)
+		}
+		last = got
+	}
+}
+
 func TestServersAfter(t *testing.T) {
 	for _, test := range []struct{ running, next, want string }{
 		{"", `{"certificates":{},"servers":{"a":"1"}}`, `{"certificates":{},"servers":{"a":"1"}}`},
