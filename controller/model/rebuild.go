@@ -1,6 +1,8 @@
 package model
 
 import (
+	"bytes"
+	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -163,10 +165,11 @@ func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *com
 	if before == nil {
 		before = new(origin)
 	}
-	next.Files = merged(m, next.Files, touched, func(p *part) map[string][]byte { return p.files })
+	same := func(a, b bool) bool { return a == b }
+	next.Files = merged(m, next.Files, gone, come, func(p *part) map[string][]byte { return p.files }, bytes.Equal)
 	next.origin = &origin{
-		configMaps: merged(m, before.configMaps, touched, func(p *part) map[types.NamespacedName]bool { return p.configMaps }),
-		secrets:    merged(m, before.secrets, touched, func(p *part) map[types.NamespacedName]bool { return p.secrets }),
+		configMaps: merged(m, before.configMaps, gone, come, func(p *part) map[types.NamespacedName]bool { return p.configMaps }, same),
+		secrets:    merged(m, before.secrets, gone, come, func(p *part) map[types.NamespacedName]bool { return p.secrets }, same),
 	}
 	if m.common == nil || slices.ContainsFunc(touched, func(p *part) bool { return p.hasStreamSnippet }) {
 		next.StreamSnippets = streamSnippets(cluster.Ingresses, m.sets, m.options)
@@ -226,17 +229,21 @@ func collect[T any](parts []*part, of func(*part) []T) []T {
 	return all
 }
 
-// merged returns the union of the maps of all parts, which is the same map as before if none of the
-// touched parts has an entry.
-func merged[K comparable, V any](m *Memo, before map[K]V, touched []*part, of func(*part) map[K]V) map[K]V {
-	if before != nil && !slices.ContainsFunc(touched, func(p *part) bool { return len(of(p)) > 0 }) {
+// merged returns the union of the maps of all parts, which is the same map as before if the parts that
+// came have the entries of those that are gone.
+func merged[K comparable, V any](m *Memo, before map[K]V, gone, come []*part, of func(*part) map[K]V, equal func(V, V) bool) map[K]V {
+	if before != nil && maps.EqualFunc(union(slices.Values(gone), of), union(slices.Values(come), of), equal) {
 		return before
 	}
-	union := make(map[K]V, len(before))
-	for p := range m.parts {
-		maps.Copy(union, of(p))
+	return union(maps.Keys(m.parts), of)
+}
+
+func union[K comparable, V any](parts iter.Seq[*part], of func(*part) map[K]V) map[K]V {
+	all := make(map[K]V)
+	for p := range parts {
+		maps.Copy(all, of(p))
 	}
-	return union
+	return all
 }
 
 // onAllProcessors calls a function for each element, in any order.

@@ -10,6 +10,9 @@ import (
 
 // whyFiles lists the files that were added, removed or changed, without their contents.
 func whyFiles(running, next State) []Why {
+	if sameFiles(running, next) {
+		return nil
+	}
 	var whys []Why
 	added, gone := differing(running.Files, next.Files, bytes.Equal)
 	for _, path := range added {
