@@ -38,7 +38,7 @@ type Target struct {
 
 	draining atomic.Int32 // reloads whose old workers have not ended
 
-	files map[string]secretFile // that we wrote, by path; Do and Try use it
+	files map[string]secretFile // that we wrote, by path; Do and Try are never called at the same time
 
 	sequence atomic.Uint64 // the number that Lua gave to the newest backends; 0 if it gives none
 

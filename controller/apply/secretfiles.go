@@ -104,7 +104,7 @@ func beside(state plan.State) iter.Seq[string] {
 	}
 }
 
-// userDirective matches "user NAME [GROUP];". Lines of Lua code are assignments if they begin alike.
+// userDirective matches "user NAME [GROUP];", but no assignment to a variable of Lua code.
 var userDirective = regexp.MustCompile(`^user\s+([^\s;=]+)(\s+[^\s;=]+)?\s*;`)
 
 // workersUID returns the user ID of nginx's workers. If the master does not run as root, they run

@@ -54,7 +54,8 @@ func (r *Rejection) Error() string {
 func (r *Rejection) Unwrap() error { return r.cause }
 
 // Try checks whether nginx would accept a state, and changes nothing. The error is a *Rejection if
-// nginx would not; any other error means that the check could not be made.
+// nginx would not; any other error means that the check could not be made. Like Do, it is not safe for
+// concurrent use.
 func (t *Target) Try(ctx context.Context, state plan.State) error {
 	candidate := t.layout.Conf() + ".try"
 	defer os.Remove(candidate)

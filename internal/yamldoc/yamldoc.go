@@ -63,8 +63,8 @@ func hasContent(line []byte) bool {
 // yamlLine matches the line number in an error of the YAML reader.
 var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)
 
-// JSON converts the document into JSON. Its error is "FILE:LINE: not YAML: why"; a key that is there twice
-// is one.
+// JSON converts the document into JSON. Its error is "FILE:LINE: not YAML: why". Duplicate keys are an
+// error.
 func (d Document) JSON(file string) ([]byte, error) {
 	data, err := yaml.YAMLToJSONStrict(d.Text)
 	if err == nil {

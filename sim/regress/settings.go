@@ -62,8 +62,8 @@ func (r *runner) explainBySettings(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// showsAgain returns whether a cluster shows a difference on other sides, with the same values,
-// regardless of the template lines that write it. All calls are about the same cluster.
+// showsAgain returns a function that reports whether a cluster shows a difference on other sides, with the
+// same values, regardless of the template lines that write it. All its calls must be for one cluster.
 func (r *runner) showsAgain(kind kindKey) func(*runner, Cluster) bool {
 	text := func(d conf.Difference) [4]string {
 		return [4]string{string(d.Change), d.Place(), textOf(d.Base), textOf(d.Head)}

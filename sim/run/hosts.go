@@ -171,7 +171,7 @@ func (h *hosts) describe(unknown string) string {
 // shown is how many names an error lists.
 const shown = 3
 
-// someOf lists some names, and asks about the one that was probably meant instead of an unknown one.
+// someOf lists some names, and suggests the one that is most like an unknown one.
 func someOf(kind string, names []string, unknown string) string {
 	text := "the " + kind + " are " + strings.Join(names[:min(shown, len(names))], ", ")
 	if more := len(names) - shown; more > 0 {

@@ -206,8 +206,7 @@ func askRate(a *asker) {
 		a.notes.add("annotation/limit-rps", fmt.Sprintf("not tested: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
 		return
 	}
-	if a.path.has("mirror-target") {
-		a.notes.add("annotation/limit-rps", "not tested: the copies of many requests at once cannot be attributed", a.i.object())
+	if a.copies("annotation/limit-rps") {
 		return
 	}
 	q := a.get(a.target())
@@ -216,6 +215,15 @@ func askRate(a *asker) {
 	if a.i.has("limit-allowlist", "limit-whitelist") {
 		a.notes.add("annotation/limit-allowlist", "tested as a client outside of it only", a.i.object())
 	}
+}
+
+// copies reports whether the path has a mirror, and notes that the annotation is not tested in that case.
+func (a *asker) copies(about string) bool {
+	if !a.path.has("mirror-target") {
+		return false
+	}
+	a.notes.add(about, "not tested: the copies of many requests at once cannot be attributed", a.i.object())
+	return true
 }
 
 // slowMethod is the method of requests that pods answer late.
@@ -228,8 +236,7 @@ func askConnections(a *asker) {
 		a.notes.add("annotation/limit-connections", "not tested: so many connections take too long", a.i.object())
 		return
 	}
-	if a.path.has("mirror-target") {
-		a.notes.add("annotation/limit-connections", "not tested: the copies of many requests at once cannot be attributed", a.i.object())
+	if a.copies("annotation/limit-connections") {
 		return
 	}
 	if !a.path.backend.rule(behave.Rule{Method: slowMethod, Answer: behave.Answer{After: slowness}}) {

@@ -196,8 +196,8 @@ func (a *asker) awaitMirrors(q *question) {
 	}
 }
 
-// together sends a request many times at once. Nobody can tell what pods received because of which one, and
-// the path has no mirror.
+// together sends a request many times at once. It expects nothing of mirrors: what they receive cannot be
+// attributed to one of the requests.
 func (q *question) together(times int) {
 	q.step.Times, q.step.Together = times, true
 	q.step.Expect.Received, q.look.received = nil, nil
