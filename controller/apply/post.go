@@ -14,10 +14,11 @@ import (
 )
 
 // control talks to nginx's status server. It keeps no connections alive, because an idle one
-// belongs to a worker that the next reload ends.
+// belongs to a worker that the next reload ends. Its buffers hold a changed backend and an answer;
+// those of larger bodies are not used, and each change makes new ones.
 var control = &http.Client{
 	Timeout:   10 * time.Second,
-	Transport: &http.Transport{DisableKeepAlives: true},
+	Transport: &http.Transport{DisableKeepAlives: true, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10},
 }
 
 // post sends a body until nginx accepts it or the retries are used up. It returns the body of

@@ -131,8 +131,10 @@ func (r *ruleTest) write(name, text string) {
 	r.out.Files = append(r.out.Files, txtar.File{Name: name, Data: []byte(text)})
 }
 
+var resolvers = []string{"10.96.0.10"}
+
 func input(opts options.Options) render.Input {
-	return render.Input{Options: opts, FileLimit: 65536, Resolvers: []string{"10.96.0.10"}}
+	return render.Input{Options: opts, FileLimit: 65536, Resolvers: resolvers}
 }
 
 func describe(steps []plan.Step) string {

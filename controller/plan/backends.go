@@ -63,7 +63,7 @@ func fieldsOf(object []byte) (fields, error) {
 	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, cmp.Or(err, errors.New("it does not begin with {"))
 	}
-	var all fields
+	all := make(fields, 0, 16) // most backends have fewer
 	for decoder.PeekKind() == '"' {
 		name, err := decoder.ReadToken()
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,17 +51,17 @@ func readProc(path string) ([]byte, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	text := make([]byte, 0, 4096)
+	var page [4096]byte
+	var text []byte
 	for {
-		text = slices.Grow(text, 4096)
-		n, err := unix.Read(fd, text[len(text):cap(text)])
+		n, err := unix.Read(fd, page[:])
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
 			return nil, &os.PathError{Op: "read", Path: path, Err: err}
 		}
-		text = text[:len(text)+n]
+		text = append(text, page[:n]...)
 		if n < 2048 { // the kernel leaves out at most the entry that does not fit
 			return text, nil
 		}

@@ -31,3 +31,35 @@ func TestEqualCopiesNothingToTheHeap(t *testing.T) {
 		t.Errorf("a comparison allocated %d bytes; a value has more than 3000", bytes)
 	}
 }
+
+type referring struct {
+	list  []string
+	table map[string]string
+}
+
+func TestEqualComparesWhatPointersReferTo(t *testing.T) {
+	var c Comparer[referring]
+	last := referring{list: []string{"a"}, table: map[string]string{"a": "b"}}
+	for _, equal := range []referring{last, {list: []string{"a"}, table: map[string]string{"a": "b"}}} {
+		if !c.Equal(equal, &last) {
+			t.Errorf("%v and %v differ", equal, last)
+		}
+	}
+	for _, other := range []referring{{list: last.list}, {list: last.list[:0], table: last.table}, {list: []string{"b"}, table: last.table}} {
+		if c.Equal(other, &last) {
+			t.Errorf("%v is equal to %v", other, last)
+		}
+	}
+}
+
+func BenchmarkEqual(b *testing.B) {
+	last := large{list: []string{"a"}}
+	for name, value := range map[string]large{"copy": last, "another": {list: []string{"a"}}} {
+		b.Run(name, func(b *testing.B) {
+			var c Comparer[large]
+			for b.Loop() {
+				c.Equal(value, &last)
+			}
+		})
+	}
+}
