@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,6 +26,7 @@ import (
 type Client struct {
 	dynamic dynamic.Interface
 	mapper  meta.RESTMapper
+	known   *sync.Map         // the answers of mapper so far: schema.GroupVersionKind to *meta.RESTMapping
 	labels  map[string]string // added to all objects that it writes
 
 	translated *translated // nil: objects are written as they are
@@ -46,7 +48,7 @@ func New(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking the API server for its resources: %w", err)
 	}
-	return &Client{dynamic: writer, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
+	return &Client{dynamic: writer, mapper: restmapper.NewDiscoveryRESTMapper(groups), known: new(sync.Map)}, nil
 }
 
 // Labelled returns a client that adds these labels to all objects that it writes. Other labels of
@@ -194,10 +196,14 @@ func (c *Client) Namespaced(object *unstructured.Unstructured) (bool, error) {
 
 func (c *Client) mapping(object *unstructured.Unstructured) (*meta.RESTMapping, error) {
 	kind := object.GroupVersionKind()
+	if mapping, ok := c.known.Load(kind); ok {
+		return mapping.(*meta.RESTMapping), nil
+	}
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the API server does not serve %s: %w", Name(object), kind, err)
 	}
+	c.known.Store(kind, mapping)
 	return mapping, nil
 }
 
