@@ -35,9 +35,13 @@ func WriteText(path string, text []byte) error {
 	})
 }
 
-// WriteFile writes a file whole or not at all.
+// WriteFile writes a file whole or not at all. Its errors name path, also if the temporary file beside it
+// is the reason.
 func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if reason := new(os.PathError); errors.As(err, &reason) {
+		return &os.PathError{Op: "write", Path: path, Err: reason.Err}
+	}
 	if err != nil {
 		return err
 	}

@@ -232,3 +232,11 @@ func TestFindOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteTextNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "absent", "file.yaml")
+	err := rundir.WriteText(path, nil)
+	if want := "write " + path + ": no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
