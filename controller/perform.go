@@ -27,12 +27,7 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	if !c.reloadMustWait(opts) {
 		return steps, false
 	}
-	rest, err := plan.Hold(running, next)
-	if err != nil {
-		c.Log.Error("steps without a reload wait, too", "error", err.Error())
-		return nil, true
-	}
-	return plan.Diff(running, rest), true
+	return plan.Diff(running, plan.Hold(running, next)), true
 }
 
 // reloadMustWait reports whether a reload must wait: with enable-serial-reloads, while old workers of
@@ -65,13 +60,9 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 	if frozen == nil && !rejected || running.Conf.Len() == 0 {
 		return report, err
 	}
-	rest, holdErr := plan.Hold(running, next)
-	if holdErr == nil {
-		var done apply.Report
-		done, holdErr = c.target.Do(ctx, plan.Diff(running, rest))
-		report.Posts = append(report.Posts, done.Posts...)
-	}
-	return report, errors.Join(err, holdErr)
+	rest, restErr := c.target.Do(ctx, plan.Diff(running, plan.Hold(running, next)))
+	report.Posts = append(report.Posts, rest.Posts...)
+	return report, errors.Join(err, restErr)
 }
 
 // logDiff logs the changes of nginx.conf at verbosity 2, like ingress-nginx.

@@ -128,10 +128,21 @@ func trusting(authority *pki.Authority) *tls.Config {
 	return &tls.Config{RootCAs: roots}
 }
 
+// The controller sends all certificates, or with --backends-delta only those that changed.
 func TestServerNameSelectsTheCertificate(t *testing.T) {
 	t.Parallel()
+	for _, delta := range []bool{false, true} {
+		t.Run(fmt.Sprintf("delta=%t", delta), func(t *testing.T) {
+			t.Parallel()
+			testServerNames(t, delta)
+		})
+	}
+}
+
+func testServerNames(t *testing.T, delta bool) {
+	t.Helper()
 	authority := pki.New("root")
-	r := launch(t, true)
+	r := launchAs(t, true, func(c *controller.Config) { c.Options.BackendsDelta = delta })
 	r.service(pod(t, "127.88.0.1", "one")) // web.example has no tls section
 	r.secret("a", pairData(authority.Issue("of a", []string{"a.example"})))
 	r.secret("wild", pairData(authority.Issue("of wild", []string{"*.wild.example"})))

@@ -137,7 +137,7 @@ func (f *flags) addOurs() {
 	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or a folder with nginx.tmpl and the files that it includes, as written by windtunnel template export")
 	s.StringVar(&f.luaDir, "lua-dir", "", "directory with Lua code to use instead of ours")
 	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how the workers of nginx get backends: poll: once a second, as in ingress-nginx; push: the controller announces them as well, so that they are live at once (requires our Lua)")
-	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send only changed backends to nginx (requires our Lua; other Lua code gets all backends)")
+	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send only changed backends and certificates to nginx (requires our Lua; other Lua code gets all backends)")
 	s.BoolVar(&f.reportWorkers, "report-workers", true, "report at /configuration/workers of the status port which configuration each worker of nginx serves; readiness depends on it")
 	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
 }

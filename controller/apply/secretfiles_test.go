@@ -1,11 +1,11 @@
 package apply
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +14,7 @@ import (
 
 	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/wire"
 )
 
 func (f *fixture) wantNoFile(path string) {
@@ -115,11 +116,11 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 func TestServersArePosted(t *testing.T) {
 	f := newFixture(t)
 	state := f.state("one", "[]")
-	state.Servers = []byte(`{"certificates":{"1":"KEY"},"servers":{"a":"1"}}`)
+	state.Certificates = wire.NewCertificates(map[string]string{"1": "KEY"}, map[string]string{"a": "1"})
 	f.must(f.reach(state))
 	f.reject.Store(3) // all tries
 	next := state
-	next.Servers = []byte(`{"certificates":{"2":"KEY"},"servers":{"b":"2"}}`)
+	next.Certificates = wire.NewCertificates(map[string]string{"2": "KEY"}, map[string]string{"b": "2"})
 	report, err := f.reach(next)
 	if err == nil || strings.Contains(err.Error(), "KEY") || report.Reloaded {
 		t.Errorf("a rejected POST: %+v, %v", report, err)
@@ -129,7 +130,30 @@ func TestServersArePosted(t *testing.T) {
 		`/configuration/servers {"certificates":{"1":"KEY"},"servers":{"a":"1"}}`,
 		`/configuration/servers {"certificates":{"2":"KEY"},"servers":{"a":"-1","b":"2"}}`,
 	}
-	if got := f.posted[len(f.posted)-2:]; !bytes.Equal([]byte(strings.Join(got, "\n")), []byte(strings.Join(want, "\n"))) {
+	if got := f.posted[len(f.posted)-2:]; !slices.Equal(got, want) {
+		t.Errorf("posted %q, want %q", got, want)
+	}
+}
+
+// If Lua accepts deltas, only changed certificates are sent again, also after a rejected POST.
+func TestChangedServersArePosted(t *testing.T) {
+	f := newFixture(t)
+	state := f.state("one", "[]")
+	state.AcceptsDeltas = true
+	state.Certificates = wire.NewCertificates(map[string]string{"1": "KEY", "2": "OTHER"}, map[string]string{"a": "1", "b": "2", "c": "2"})
+	f.must(f.reach(state))
+	f.reject.Store(3) // all tries
+	next := state
+	next.Certificates = wire.NewCertificates(map[string]string{"1": "RENEWED", "2": "OTHER"}, map[string]string{"a": "1", "b": "2"})
+	if _, err := f.reach(next); err == nil {
+		t.Error("no error for a rejected POST")
+	}
+	f.must(f.reach(next))
+	want := []string{
+		`/configuration/servers {"certificates":{"1":"KEY","2":"OTHER"},"servers":{"a":"1","b":"2","c":"2"}}`,
+		`/configuration/servers {"certificates":{"1":"RENEWED"},"servers":{"c":"-1"}}`,
+	}
+	if got := f.posted[len(f.posted)-2:]; !slices.Equal(got, want) {
 		t.Errorf("posted %q, want %q", got, want)
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"windtunnel.dev/controller/plan"
-	"windtunnel.dev/controller/wire"
 )
 
 const serversPath = "/configuration/servers"
 
-// postServers sends the certificate of each host to Lua.
+// postServers sends the certificates of hosts to Lua.
 func (t *Target) postServers(ctx context.Context, next plan.State, report *Report) error {
-	body, err := wire.ServersAfter(t.Running().Servers, next.Servers)
+	body, err := next.CertificatesBody(t.Running())
 	if err != nil {
 		return err
 	}

@@ -184,17 +184,6 @@ func alike() iter.Seq2[string, func() population] {
 			}
 		})
 	}
-	secrets := func(of corev1.SecretType, data map[string][]byte, use func(*networkingv1.Ingress)) func() population {
-		return func() population {
-			whole := each(use)()
-			for _, ingress := range whole.ingresses {
-				secret := &corev1.Secret{Type: of, Data: data}
-				secret.Namespace, secret.Name = ingress.Namespace, ingress.Name
-				whole.secrets = append(whole.secrets, secret)
-			}
-			return whole
-		}
-	}
 	return func(yield func(string, func() population) bool) {
 		_ = yield("external-auth", annotated(
 			"auth-url", "https://auth.example/oauth2/auth",
@@ -208,16 +197,33 @@ func alike() iter.Seq2[string, func() population] {
 				ingress.Spec.Rules[0].Host = "demo.example"
 				ingress.Spec.Rules[0].HTTP.Paths[0].Path = "/" + ingress.Name
 			})) &&
-			yield("passwords", secrets(corev1.SecretTypeOpaque, map[string][]byte{"auth": []byte("user:$apr1$salt$hash\n")}, func(ingress *networkingv1.Ingress) {
-				ingress.Annotations = map[string]string{annotations.DefaultPrefix + "/auth-type": "basic", annotations.DefaultPrefix + "/auth-secret": ingress.Name}
-			})) &&
-			yield("certificates", func() population {
-				pair := pki.New("benchmark").Issue("demo.example", []string{"*.demo.example"})
-				return secrets(corev1.SecretTypeTLS, map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}, func(ingress *networkingv1.Ingress) {
-					ingress.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{ingress.Spec.Rules[0].Host}, SecretName: ingress.Name}}
-				})()
-			})
+			yield("passwords", func() population {
+				return withSecrets(corev1.SecretTypeOpaque, map[string][]byte{"auth": []byte("user:$apr1$salt$hash\n")}, func(ingress *networkingv1.Ingress) {
+					ingress.Annotations = map[string]string{annotations.DefaultPrefix + "/auth-type": "basic", annotations.DefaultPrefix + "/auth-secret": ingress.Name}
+				})
+			}) &&
+			yield("certificates", certified)
 	}
+}
+
+// certified returns a population of 5,000 ingresses with a certificate each.
+func certified() population {
+	pair := pki.New("benchmark").Issue("demo.example", []string{"*.demo.example"})
+	return withSecrets(corev1.SecretTypeTLS, map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}, func(ingress *networkingv1.Ingress) {
+		ingress.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{ingress.Spec.Rules[0].Host}, SecretName: ingress.Name}}
+	})
+}
+
+// withSecrets returns a population of 5,000 ingresses that use a Secret each.
+func withSecrets(of corev1.SecretType, data map[string][]byte, use func(*networkingv1.Ingress)) population {
+	whole := large(5000)
+	for _, ingress := range whole.ingresses {
+		use(ingress)
+		secret := &corev1.Secret{Type: of, Data: data}
+		secret.Namespace, secret.Name = ingress.Namespace, ingress.Name
+		whole.secrets = append(whole.secrets, secret)
+	}
+	return whole
 }
 
 // annotationsOf returns one of forty sets of annotations that many ingresses have.
@@ -310,6 +316,49 @@ func benchmarkIngressChange(b *testing.B, whole population) {
 			b.Fatalf("step %d: %s", step, describe(steps))
 		}
 	}
+}
+
+// BenchmarkCertificateRenewal measures a renewed certificate among 5,000, up to the body of its POST.
+// With --backends-delta the body has only that certificate.
+func BenchmarkCertificateRenewal(b *testing.B) {
+	for _, delta := range []bool{false, true} {
+		b.Run(fmt.Sprintf("delta=%t", delta), func(b *testing.B) { benchmarkCertificateRenewal(b, delta) })
+	}
+}
+
+func benchmarkCertificateRenewal(b *testing.B, delta bool) {
+	b.Helper()
+	opts := parse(flags{}, nil)
+	opts.BackendsDelta = delta
+	whole := certified()
+	cluster := whole.ledger()
+	var p pipeline
+	p.sync(b, cluster, opts)
+	var pairs []*corev1.Secret
+	for range 2 {
+		pair := pki.New("renewal").Issue("demo.example", []string{"*.demo.example"})
+		secret := whole.secrets[0].DeepCopy()
+		secret.Data = map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}
+		pairs = append(pairs, secret)
+	}
+	b.ReportAllocs()
+	defer report(b, processor(b))
+	step, sent := 0, 0
+	for b.Loop() {
+		step++
+		cluster.Put(pairs[step%2])
+		running := p.running
+		steps := p.sync(b, cluster, opts)
+		if len(steps) != 1 || steps[0].Kind != plan.PostServers {
+			b.Fatalf("step %d: %s", step, describe(steps))
+		}
+		body, err := steps[0].Next.CertificatesBody(running)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sent += len(body)
+	}
+	b.ReportMetric(float64(sent)/float64(b.N), "B-sent/op")
 }
 
 // BenchmarkStages measures each stage of a first sync.

@@ -12,7 +12,6 @@ import (
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
-	"windtunnel.dev/controller/wire"
 	"windtunnel.dev/internal/plural"
 )
 
@@ -102,9 +101,9 @@ func size(running plan.State, step plan.Step) int {
 	case plan.SendStream:
 		return len(step.Next.Stream.Body())
 	case plan.PostServers:
-		body, err := wire.ServersAfter(running.Servers, step.Next.Servers)
+		body, err := step.Next.CertificatesBody(running)
 		if err != nil {
-			return 0 // cannot happen: both are our own JSON
+			return 0 // cannot happen: texts can always be encoded
 		}
 		return len(body)
 	}

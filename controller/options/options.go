@@ -59,7 +59,7 @@ type Options struct {
 	// BackendsPush announces backends to workers, which apply them immediately instead of at the next
 	// poll.
 	BackendsPush bool
-	// BackendsDelta sends only the backends that changed.
+	// BackendsDelta sends only the backends and certificates that changed.
 	BackendsDelta bool
 
 	// AnnotationsPrefix is the prefix of annotation keys; empty: that of ingress-nginx.

@@ -20,3 +20,9 @@ func delta(running, next State) []byte {
 	}
 	return changes
 }
+
+// CertificatesBody returns the body of POST /configuration/servers that leads from the running state to
+// s. If Lua accepts deltas, it has only what differs.
+func (s State) CertificatesBody(running State) ([]byte, error) {
+	return s.Certificates.Body(running.Certificates, s.AcceptsDeltas && running.Certificates.IsSent())
+}

@@ -37,9 +37,9 @@ func Diff(running, next State) []Step {
 		now.Stream = next.Stream
 		step(SendStream, whyPost(streamDict, running, next, running.Stream, next.Stream))
 	}
-	if !bytes.Equal(now.Servers, next.Servers) {
-		now.Servers = next.Servers
-		step(PostServers, whyServers(running, next))
+	if !now.Certificates.Equal(next.Certificates) {
+		now.Certificates = next.Certificates
+		step(PostServers, whyCertificates(running.Certificates, next.Certificates))
 	}
 	return steps
 }
@@ -54,7 +54,7 @@ func (s *State) forget(before State) {
 		s.Stream = wire.List{}
 	}
 	if lost(certificatesDict) || lost(serversDict) {
-		s.Servers = nil
+		s.Certificates = wire.Certificates{}
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"slices"
-
-	"windtunnel.dev/controller/wire"
 )
 
 // sameAtStart reports whether both states are equal in everything that nginx reads when it starts
@@ -23,13 +21,12 @@ func (s State) withStartOf(other State) State {
 
 // Hold returns the next state without the changes that need a reload. These parts stay as they run,
 // and so do the backends and certificates that they use. It is for times when nginx must not
-// reload. It returns an error if the certificates are not valid JSON.
-func Hold(running, next State) (State, error) {
+// reload.
+func Hold(running, next State) State {
 	held := next.withStartOf(running)
 	held.Backends = next.Backends.Keeping(running.Backends)
-	var err error
-	held.Servers, err = wire.ServersKeeping(running.Servers, next.Servers)
-	return held, err
+	held.Certificates = next.Certificates.Keeping(running.Certificates)
+	return held
 }
 
 // With returns the state with those of the files in Foreign that its nginx.conf names.

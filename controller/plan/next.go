@@ -21,13 +21,13 @@ func Next(m *model.Model, in render.Input) (State, error) {
 // Memo computes a sequence of states. If two models differ only in endpoints, it recomputes only
 // what depends on endpoints. The results are the same as those of Next.
 type Memo struct {
-	model    *model.Model // nil before the first state
-	input    render.Input
-	inputs   inplace.Comparer[render.Input]
-	state    State
-	rendered render.Memo
-	backends wire.Memo
-	servers  wire.ServersMemo
+	model        *model.Model // nil before the first state
+	input        render.Input
+	inputs       inplace.Comparer[render.Input]
+	state        State
+	rendered     render.Memo
+	backends     wire.Memo
+	certificates wire.CertificatesMemo
 }
 
 // Next returns the same as the function of that name.
@@ -83,16 +83,12 @@ func (memo *Memo) static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	servers, err := memo.servers.Servers(m)
-	if err != nil {
-		return State{}, err
-	}
 	passthrough, err := wire.PassthroughOf(m, in.Options)
 	if err != nil {
 		return State{}, err
 	}
 	return State{
 		Conf: conf, LuaConfig: luaConfig, Files: m.Files, Stream: stream,
-		Servers: servers, Passthrough: passthrough, Tracing: tracing.Files(in.Options), AcceptsDeltas: in.Options.BackendsDelta,
+		Certificates: memo.certificates.Of(m), Passthrough: passthrough, Tracing: tracing.Files(in.Options), AcceptsDeltas: in.Options.BackendsDelta,
 	}, nil
 }

@@ -9,15 +9,15 @@ import (
 )
 
 // State is what nginx reads, as bytes. The running and the wanted state are compared byte by byte,
-// so checksums and times do not belong in it. Files and Servers contain private keys and must not
+// so checksums and times do not belong in it. Files and Certificates contain private keys and must not
 // be logged.
 type State struct {
-	Conf      conf.Text         // nginx.conf
-	LuaConfig []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
-	Files     map[string][]byte // other files that nginx reads at start, by path
-	Backends  wire.List         // for POST /configuration/backends
-	Stream    wire.List         // for the stream port; not sent if Lua does not balance TCP and UDP
-	Servers   []byte            // body of POST /configuration/servers
+	Conf         conf.Text         // nginx.conf
+	LuaConfig    []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
+	Files        map[string][]byte // other files that nginx reads at start, by path
+	Backends     wire.List         // for POST /configuration/backends
+	Stream       wire.List         // for the stream port; not sent if Lua does not balance TCP and UDP
+	Certificates wire.Certificates // for POST /configuration/servers
 	// Passthrough is the configuration of the controller's own TLS listener (a wire.Passthrough as
 	// JSON); nil if there is none.
 	Passthrough []byte

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"windtunnel.dev/controller/wire"
 )
 
 // whyFiles lists the files that were added, removed or changed, without their contents.
@@ -46,31 +48,25 @@ func differing[V any](old, new map[string]V, equal func(V, V) bool) (added, gone
 	return added, gone
 }
 
-// whyServers lists the hosts whose certificate changed, and the renewed certificates. Certificates
+// whyCertificates lists the hosts whose certificate changed, and the renewed certificates. Certificates
 // are identified by their UID.
-func whyServers(running, next State) []Why {
-	if len(running.Servers) == 0 {
+func whyCertificates(running, next wire.Certificates) []Why {
+	if !running.IsSent() {
 		return []Why{{New: "first certificates"}}
 	}
-	if bytes.Equal(running.Servers, next.Servers) {
+	if running.Equal(next) {
 		return []Why{{New: "the dictionaries for certificates have a new size"}}
 	}
-	type told struct{ Certificates, Servers map[string]string }
-	var old, new told
-	for text, to := range map[*[]byte]*told{&running.Servers: &old, &next.Servers: &new} {
-		if err := json.Unmarshal(*text, to); err != nil {
-			return []Why{{New: "certificates are not JSON: " + err.Error()}}
-		}
-	}
-	whys := compareMaps(old.Servers, new.Servers, func(host, uid string) string {
+	whys := compareMaps(running.Hosts(), next.Hosts(), func(host, uid string) string {
 		return fmt.Sprintf("host %s with certificate %s", host, uid)
 	})
-	for _, uid := range slices.Sorted(maps.Keys(new.Certificates)) {
-		if before, known := old.Certificates[uid]; known && before != new.Certificates[uid] {
+	changed, _ := differing(running.PEMs(), next.PEMs(), func(a, b string) bool { return a == b })
+	for _, uid := range changed {
+		if _, known := running.PEMs()[uid]; known {
 			whys = append(whys, Why{New: fmt.Sprintf("certificate %s renewed", uid)})
 		}
 	}
-	return orLayout(whys, "the same certificates in another order")
+	return orLayout(whys, "a certificate of no host")
 }
 
 // whyPass lists the changes of hosts and addresses, and of the listener's other settings.

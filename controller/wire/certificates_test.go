@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,22 +40,48 @@ func certified(host string, hosts ...string) *model.Model {
 	return m
 }
 
-func TestServers(t *testing.T) {
-	text, err := wire.Servers(certified("a.example", "a.example", "www.a.example", "alias.example"))
+// body returns what is posted to an nginx that has got no certificates.
+func body(t *testing.T, c wire.Certificates) string {
+	t.Helper()
+	return bodyAfter(t, wire.Certificates{}, c, false)
+}
+
+func bodyAfter(t *testing.T, running, next wire.Certificates, onlyChanges bool) string {
+	t.Helper()
+	text, err := next.Body(running, onlyChanges)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// certificatesOf returns certificates from texts such as host=UID and UID=PEM; UIDs are digits.
+func certificatesOf(texts ...string) wire.Certificates {
+	pems, hosts := map[string]string{}, map[string]string{}
+	for _, text := range texts {
+		key, value, _ := strings.Cut(text, "=")
+		if strings.Trim(key, "0123456789") == "" {
+			pems[key] = value
+		} else {
+			hosts[key] = value
+		}
+	}
+	return wire.NewCertificates(pems, hosts)
+}
+
+func TestCertificatesOf(t *testing.T) {
+	got := body(t, wire.CertificatesOf(certified("a.example", "a.example", "www.a.example", "alias.example")))
 	want := `{"certificates":{"00000000-0000-0000-0000-000000000000":"PEM of 00000000-0000-0000-0000-000000000000","u-1":"PEM of u-1"},` +
 		`"servers":{"_":"00000000-0000-0000-0000-000000000000","a.example":"u-1","alias.example":"u-1","www.a.example":"u-1"}}`
-	if string(text) != want {
-		t.Errorf("got  %s\nwant %s", text, want)
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func TestServersMemo(t *testing.T) {
+func TestCertificatesMemo(t *testing.T) {
 	m := certified("a.example", "a.example", "b.example")
-	var memo wire.ServersMemo
-	var last []byte
+	var memo wire.CertificatesMemo
+	var last wire.Certificates
 	for _, step := range []struct {
 		name   string
 		change func()
@@ -67,30 +94,56 @@ func TestServersMemo(t *testing.T) {
 		{"nothing again", func() {}, true},
 	} {
 		step.change()
-		got, err := memo.Servers(m)
-		want, wantErr := wire.Servers(m)
-		if err != nil || wantErr != nil || string(got) != string(want) {
-			t.Errorf("%s: %s (%v), want %s (%v)", step.name, got, err, want, wantErr)
+		got, want := memo.Of(m), wire.CertificatesOf(m)
+		if body(t, got) != body(t, want) || !got.Equal(want) {
+			t.Errorf("%s: %s, want %s", step.name, body(t, got), body(t, want))
 		}
-		if same := len(last) > 0 && &got[0] == &last[0]; same != step.same {
-			t.Errorf("%s: the same bytes: %v, want %v", step.name, same, step.same)
+		if same := got == last; same != step.same {
+			t.Errorf("%s: the same value: %v, want %v", step.name, same, step.same)
+		}
+		if equal := got.Equal(last); equal != step.same {
+			t.Errorf("%s: equal to the last value: %v, want %v", step.name, equal, step.same)
 		}
 		last = got
 	}
 }
 
-func TestServersAfter(t *testing.T) {
-	for _, test := range []struct{ running, next, want string }{
-		{"", `{"certificates":{},"servers":{"a":"1"}}`, `{"certificates":{},"servers":{"a":"1"}}`},
-		{`{"servers":{"a":"1","b":"2"}}`, `{"certificates":{"2":"x"},"servers":{"b":"2"}}`, `{"certificates":{"2":"x"},"servers":{"a":"-1","b":"2"}}`},
+func TestCertificatesBody(t *testing.T) {
+	for _, test := range []struct {
+		running, next wire.Certificates
+		all, changes  string
+	}{
+		{
+			wire.Certificates{}, certificatesOf("a=1"),
+			`{"certificates":{},"servers":{"a":"1"}}`,
+			`{"certificates":{},"servers":{"a":"1"}}`,
+		},
+		{
+			certificatesOf("a=1", "b=2", "1=x", "2=y"), certificatesOf("b=2", "2=y"),
+			`{"certificates":{"2":"y"},"servers":{"a":"-1","b":"2"}}`,
+			`{"certificates":{},"servers":{"a":"-1"}}`,
+		},
+		{
+			certificatesOf("a=1", "b=2", "1=x", "2=y"), certificatesOf("a=1", "b=2", "c=3", "1=renewed", "2=y", "3=z"),
+			`{"certificates":{"1":"renewed","2":"y","3":"z"},"servers":{"a":"1","b":"2","c":"3"}}`,
+			`{"certificates":{"1":"renewed","3":"z"},"servers":{"c":"3"}}`,
+		},
+		{
+			certificatesOf("a=1", "b=2", "1=x", "2=y"), certificatesOf("a=2", "b=2", "2=y"),
+			`{"certificates":{"2":"y"},"servers":{"a":"2","b":"2"}}`,
+			`{"certificates":{},"servers":{"a":"2"}}`,
+		},
 	} {
-		got, err := wire.ServersAfter([]byte(test.running), []byte(test.next))
-		if err != nil || string(got) != test.want {
-			t.Errorf("after %s: %s (%v), want %s", test.running, got, err, test.want)
+		before := body(t, test.next)
+		if got := bodyAfter(t, test.running, test.next, false); got != test.all {
+			t.Errorf("all: %s, want %s", got, test.all)
 		}
-	}
-	if _, err := wire.ServersAfter([]byte("{"), []byte("{}")); err == nil {
-		t.Error("no error for invalid JSON")
+		if got := bodyAfter(t, test.running, test.next, true); got != test.changes {
+			t.Errorf("changes: %s, want %s", got, test.changes)
+		}
+		if after := body(t, test.next); after != before {
+			t.Errorf("the certificates are %s after Body, want %s", after, before)
+		}
 	}
 }
 
@@ -113,19 +166,15 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
-func TestServersKeeping(t *testing.T) {
-	for _, test := range []struct{ running, next, want string }{
-		{``, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`},
-		{`{"certificates":{"a":"A","c":"C"},"servers":{"x":"a","y":"c"}}`, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`,
-			`{"certificates":{"b":"B","c":"C"},"servers":{"x":"b","y":"c"}}`},
+func TestCertificatesKeeping(t *testing.T) {
+	for _, test := range []struct{ running, next, want wire.Certificates }{
+		{wire.Certificates{}, certificatesOf("2=B", "x=2"), certificatesOf("2=B", "x=2")},
+		{certificatesOf("x=1"), wire.Certificates{}, wire.Certificates{}},
+		{certificatesOf("1=A", "3=C", "x=1", "y=3"), certificatesOf("2=B", "x=2"), certificatesOf("2=B", "3=C", "x=2", "y=3")},
 	} {
-		got, err := wire.ServersKeeping([]byte(test.running), []byte(test.next))
-		if err != nil || string(got) != test.want {
-			t.Errorf("got %s, %v, want %s", got, err, test.want)
+		if got := test.next.Keeping(test.running); !got.Equal(test.want) {
+			t.Errorf("got %s, want %s", body(t, got), body(t, test.want))
 		}
-	}
-	if _, err := wire.ServersKeeping([]byte("["), []byte("{}")); err == nil {
-		t.Error("no error for invalid JSON")
 	}
 }
 
