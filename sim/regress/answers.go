@@ -61,12 +61,16 @@ func (b *Behaviour) Add(corpus *Behaviour) {
 	b.NotCompared = append(b.NotCompared, corpus.NotCompared...)
 }
 
-// behave runs the part with the cases.
+// behave runs the part with the cases. If none can be asked, the effect of other Lua code, another nginx or
+// another controller is not tested: it does not show in configurations.
 func (r *runner) behave(ctx context.Context, report *Report) (err error) {
 	if r.Behaviour == nil || !r.does(BehaviourPart) {
 		return nil
 	}
 	report.Behaviour, err = r.Behaviour(ctx, r.Progress)
+	if err == nil && report.Behaviour.Unable != "" && !r.SameProgram {
+		report.Untested = append(report.Untested, "answers to requests, which alone show what the other Lua code, nginx or controller does: "+report.Behaviour.Unable)
+	}
 	return err
 }
 

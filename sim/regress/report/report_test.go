@@ -92,14 +92,24 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// A headline claims only what the parts that ran have shown.
 func TestHeadlines(t *testing.T) {
-	for outcome, want := range map[regress.Outcome]string{regress.Same: "Both sides behave alike.", regress.Void: "Void: some tests could not be run"} {
+	answered, unable := &regress.Behaviour{}, &regress.Behaviour{Unable: "no cases"}
+	for want, r := range map[string]regress.Report{
+		"Both sides behave alike.\n":                                                                  {Outcome: regress.Same, Parts: regress.DefaultParts, Behaviour: answered},
+		"Both sides render the same. No behaviour case was run.\n":                                    {Outcome: regress.Same, Parts: regress.DefaultParts, Behaviour: unable},
+		"Both sides render the same. Their behaviour was not compared.\n":                             {Outcome: regress.Same, Parts: regress.Parts[:2]},
+		"nginx -t accepts the same configurations of both sides. Their behaviour was not compared.\n": {Outcome: regress.Same, Parts: regress.Parts[1:2]},
+		"Both sides cost the same.\n":                                                                 {Outcome: regress.Same, Parts: []regress.Part{regress.SpeedPart}},
+		"Void: some tests could not be run":                                                           {Outcome: regress.Void},
+	} {
 		var out bytes.Buffer
-		if err := report.Text(&out, &regress.Report{Outcome: outcome, Clusters: regress.Clusters{All: 1, Identical: 1}}); err != nil {
+		r.Clusters = regress.Clusters{All: 1, Identical: 1}
+		if err := report.Text(&out, &r); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "1 cluster: 1 byte-equal") {
-			t.Errorf("%s: %s", outcome, out.String())
+			t.Errorf("want %q: %s", want, out.String())
 		}
 	}
 }

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"windtunnel.dev/internal/plural"
@@ -19,13 +20,7 @@ func headline(r *regress.Report) string {
 		if n := expectedKinds(r); n > 0 {
 			return "The sides differ only as expected: " + plural.Of(n, "kind of difference", "kinds of differences") + "."
 		}
-		if n := len(r.Parts); n == 1 && r.Parts[0] == regress.SpeedPart {
-			return "Both sides cost the same."
-		}
-		if r.Behaviour != nil && r.Behaviour.Unable != "" {
-			return "Both sides render the same. No behaviour case was run."
-		}
-		return "Both sides behave alike."
+		return alike(r)
 	case regress.Void:
 		if r.Cost != nil && r.Cost.Void() {
 			return "Void: some figures could not be judged, and the rest shows no difference."
@@ -52,6 +47,21 @@ func headline(r *regress.Report) string {
 		found = append(found, costHeadline(r.Cost.Unexpected()))
 	}
 	return "The sides differ: " + strings.Join(found, ", ") + "."
+}
+
+// alike says that nothing differs. It says so only of the parts that ran.
+func alike(r *regress.Report) string {
+	switch {
+	case r.Behaviour != nil && r.Behaviour.Unable == "":
+		return "Both sides behave alike."
+	case r.Behaviour != nil:
+		return "Both sides render the same. No behaviour case was run."
+	case slices.Contains(r.Parts, regress.RenderedPart):
+		return "Both sides render the same. Their behaviour was not compared."
+	case slices.Contains(r.Parts, regress.TestedPart):
+		return "nginx -t accepts the same configurations of both sides. Their behaviour was not compared."
+	}
+	return "Both sides cost the same."
 }
 
 // expectedKinds counts the differences that are expected, of all parts.
@@ -214,5 +224,5 @@ func LuaNote(changed []string) string {
 	if more := len(changed) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The Lua code differs (%s). nginx -t loads it, but runs only the code of init_by_lua. Only the part behaviour compares its effect on requests.", names)
+	return fmt.Sprintf("The Lua code differs (%s). nginx -t does not run it. Only the part behaviour compares its effect on requests.", names)
 }
