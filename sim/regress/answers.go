@@ -22,9 +22,11 @@ type Behaviour struct {
 	Answers []Answer `json:"answers"`
 	// Unstable counts the steps that differed once, but not when they were asked again.
 	Unstable int `json:"unstable,omitempty"`
+	// UnstableCases are the cases of these steps.
+	UnstableCases []string `json:"unstableCases,omitempty"`
 	// BothFail are the cases that fail on both sides in the same way, which is no difference.
 	BothFail []string `json:"bothFail,omitempty"`
-	// NotCompared says which cases have no answers of a side, and why.
+	// NotCompared says which cases have no answers of a side, and why: a text for each reason.
 	NotCompared []string `json:"notCompared,omitempty"`
 }
 
@@ -58,6 +60,7 @@ func (b *Behaviour) Add(corpus *Behaviour) {
 	b.CorpusRequests, b.CorpusLeftOut, b.CorpusSame = corpus.CorpusRequests, corpus.CorpusLeftOut, corpus.CorpusSame
 	b.Answers = append(b.Answers, corpus.Answers...)
 	b.Unstable += corpus.Unstable
+	b.UnstableCases = append(b.UnstableCases, corpus.UnstableCases...)
 	b.NotCompared = append(b.NotCompared, corpus.NotCompared...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/diff"
@@ -47,12 +48,24 @@ func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(s
 	for _, one := range second.NotCompared {
 		void[one.Case] = true
 	}
-	stable := slices.DeleteFunc(slices.Clone(first.Differences), func(d diff.Difference) bool {
-		return !void[d.Case] && !contains(second.Differences, d)
-	})
-	b.Unstable = len(first.Differences) - len(stable)
-	b.Answers = append(b.Answers, answers(stable)...)
+	confirm(b, first.Differences, func(d diff.Difference) bool { return void[d.Case] || contains(second.Differences, d) })
 	return b, nil
+}
+
+// confirm adds the differences that occurred again, and counts the others.
+func confirm(b *regress.Behaviour, all []diff.Difference, again func(diff.Difference) bool) {
+	var stable []diff.Difference
+	for _, d := range all {
+		if again(d) {
+			stable = append(stable, d)
+			continue
+		}
+		b.Unstable++
+		if !slices.Contains(b.UnstableCases, d.Case) {
+			b.UnstableCases = append(b.UnstableCases, d.Case)
+		}
+	}
+	b.Answers = append(b.Answers, answers(stable)...)
 }
 
 // once asks each side once.
@@ -117,13 +130,37 @@ func notCompared(d diff.Document, base, head casereport.Document) []string {
 			}
 		}
 	}
-	var all []string
-	for _, one := range d.NotCompared {
-		if skipped[one.Case] < 2 {
-			all = append(all, one.Case+": "+one.Why+" (A is base, B is head)")
+	return byReason(slices.DeleteFunc(slices.Clone(d.NotCompared), func(one diff.NotCompared) bool { return skipped[one.Case] == 2 }))
+}
+
+// byReason lists cases that were not compared, those with the same reason together: all of them have the
+// same if a controller does not start.
+func byReason(all []diff.NotCompared) []string {
+	cases := map[string][]string{}
+	var reasons, lines []string
+	for _, one := range all {
+		if cases[one.Why] == nil {
+			reasons = append(reasons, one.Why)
 		}
+		cases[one.Why] = append(cases[one.Why], one.Case)
 	}
-	return all
+	for _, why := range reasons {
+		lines = append(lines, named(cases[why])+": "+why+" (A is base, B is head)")
+	}
+	return lines
+}
+
+// named names cases, and counts them if there are several. Of many, it names some.
+func named(cases []string) string {
+	const most = 5
+	switch n := len(cases); {
+	case n == 1:
+		return cases[0]
+	case n > most:
+		return fmt.Sprintf("%d cases (%s, …)", n, strings.Join(cases[:most], ", "))
+	default:
+		return fmt.Sprintf("%d cases (%s)", n, strings.Join(cases, ", "))
+	}
 }
 
 // answers groups differences that are alike.

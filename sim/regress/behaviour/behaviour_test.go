@@ -2,6 +2,8 @@ package behaviour_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"windtunnel.dev/sim/behave"
@@ -34,7 +36,34 @@ func TestOnlyStableDifferencesCount(t *testing.T) {
 	if len(b.Answers) != 1 || b.Answers[0].Case != "always" || b.Answers[0].Values[0] != (regress.Value{What: "status", Base: "200", Head: "404"}) {
 		t.Errorf("answers %+v, want the one of always", b.Answers)
 	}
-	if b.Cases != 4 || b.Unstable != 1 || len(b.BothFail) != 1 || b.BothFail[0] != "both" || runs != 4 {
+	if b.Cases != 4 || b.Unstable != 1 || !slices.Equal(b.UnstableCases, []string{"once"}) || len(b.BothFail) != 1 || b.BothFail[0] != "both" || runs != 4 {
 		t.Errorf("%+v in %d runs", b, runs)
+	}
+}
+
+// Cases that a controller could not answer for the same reason are one line.
+func TestCasesThatAreNotComparedAreGrouped(t *testing.T) {
+	var cases []*behave.Case
+	for i := range 7 {
+		cases = append(cases, &behave.Case{Name: fmt.Sprint("case/", i)})
+	}
+	ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
+		var results []behave.Result
+		for i, c := range q.Cases {
+			r := behave.Result{Case: c.Name, Outcome: behave.Passed}
+			if q.Side == regress.SideHead && i < 6 {
+				r.Outcome, r.Reason = behave.Void, "the controller did not start"
+			}
+			results = append(results, r)
+		}
+		return casereport.Of(casereport.Run{}, q.Cases, results), nil
+	}
+	b, err := behaviour.Compare(t.Context(), cases, ask, func(string, int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"6 cases (case/0, case/1, case/2, case/3, case/4, …): void on B: the controller did not start (A is base, B is head)"}
+	if b.Cases != 1 || !slices.Equal(b.NotCompared, want) {
+		t.Errorf("%d cases compared, not compared: %q, want %q", b.Cases, b.NotCompared, want)
 	}
 }

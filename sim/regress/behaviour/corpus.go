@@ -69,10 +69,7 @@ func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string
 	if err != nil {
 		return nil, err
 	}
-	b := &regress.Behaviour{Answers: []regress.Answer{}, CorpusRequests: c.Requests()}
-	for _, one := range first.NotCompared {
-		b.NotCompared = append(b.NotCompared, one.Case+": "+one.Why+" (A is base, B is head)")
-	}
+	b := &regress.Behaviour{Answers: []regress.Answer{}, CorpusRequests: c.Requests(), NotCompared: byReason(first.NotCompared)}
 	again := Corpus{Known: c.Known}
 	for _, group := range c.Groups {
 		if slices.ContainsFunc(first.Differences, func(d diff.Difference) bool { return d.Case == corpusFolder+"/"+group.Name }) {
@@ -86,11 +83,9 @@ func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string
 	if err != nil {
 		return nil, err
 	}
-	stable := slices.DeleteFunc(slices.Clone(first.Differences), func(d diff.Difference) bool {
-		return !slices.ContainsFunc(second.Differences, func(b diff.Difference) bool { return sameStep(b, d) })
+	confirm(b, first.Differences, func(d diff.Difference) bool {
+		return slices.ContainsFunc(second.Differences, func(b diff.Difference) bool { return sameStep(b, d) })
 	})
-	b.Unstable = len(first.Differences) - len(stable)
-	b.Answers = append(b.Answers, answers(stable)...)
 	return b, nil
 }
 

@@ -36,7 +36,7 @@ func behaviourLines(b *regress.Behaviour) []string {
 		all = append(all, "cases with a difference were repeated on both sides, and differ again")
 	}
 	if b.Unstable > 0 {
-		all = append(all, plural.Of(b.Unstable, "step")+" differed only once: not counted")
+		all = append(all, plural.Of(b.Unstable, "step")+" differed only once, not counted: "+strings.Join(b.UnstableCases, ", "))
 	}
 	if len(b.BothFail) > 0 {
 		all = append(all, "fail on both sides in the same way: "+strings.Join(b.BothFail, ", "))
