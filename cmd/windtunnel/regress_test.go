@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ func TestSidesOfRevisions(t *testing.T) {
 	}
 	run("init", "-q")
 	write("rootfs/etc/nginx/template/nginx.tmpl", "first")
+	write("rootfs/etc/nginx/template/location.tmpl", "included")
 	write("rootfs/etc/nginx/lua/balancer.lua", "return 1")
 	run("add", ".")
 	run("commit", "-q", "-m", "first")
@@ -37,7 +39,19 @@ func TestSidesOfRevisions(t *testing.T) {
 	t.Chdir(repository)
 
 	for side, want := range map[string]string{
-		"HEAD": "second", "HEAD~1": "first", ".": "second",
+		"HEAD/nginx.tmpl": "second", "HEAD~1/nginx.tmpl": "first", "HEAD/location.tmpl": "included", "./nginx.tmpl": "second", "./location.tmpl": "included",
+	} {
+		side, file := path.Split(side)
+		s, err := parseSide(t.Context(), strings.TrimSuffix(side, "/"), t.TempDir())
+		if err != nil {
+			t.Errorf("%s: %v", side, err)
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(s.Template, file)); err != nil || string(text) != want {
+			t.Errorf("%s: %s is %q, %v; want %q", side, file, text, err, want)
+		}
+	}
+	for side, want := range map[string]string{
 		"template=rootfs/etc/nginx/template/nginx.tmpl@HEAD~1":  "first",
 		"bundled,template=rootfs/etc/nginx/template/nginx.tmpl": "second",
 	} {

@@ -19,10 +19,11 @@ import (
 // Code is where a template and its Lua code are.
 type Code struct{ Template, Lua string }
 
-// layouts are where repositories have their template and Lua code: ours, and ingress-nginx's.
+// layouts are where repositories have their template and Lua code: ours, and ingress-nginx's. Templates are
+// folders, because nginx.tmpl may include other files.
 var layouts = []struct{ template, lua string }{
 	{"controller/render/templates", "lua"},
-	{"rootfs/etc/nginx/template/nginx.tmpl", "rootfs/etc/nginx/lua"},
+	{"rootfs/etc/nginx/template", "rootfs/etc/nginx/lua"},
 }
 
 // here is the repository around the present folder.
