@@ -160,6 +160,11 @@ func (r *runner) configurations(ctx context.Context, report *Report) error {
 	if err := r.compare(ctx, report); err != nil {
 		return err
 	}
+	if note, err := r.unrendered(ctx); err != nil {
+		return err
+	} else if note != "" {
+		report.Notes = append(report.Notes, note)
+	}
 	if r.Minimise {
 		if err := r.minimiseAll(ctx, report); err != nil {
 			return err
