@@ -224,5 +224,5 @@ func LuaNote(changed []string) string {
 	if more := len(changed) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The Lua code differs (%s). nginx -t does not run it. Only the part behaviour compares its effect on requests.", names)
+	return fmt.Sprintf("The Lua code differs (%s). nginx -t does not run it. Only the part behaviour compares its effect on requests, once a change is live; for requests during reloads, run scenarios with windtunnel ab.", names)
 }
