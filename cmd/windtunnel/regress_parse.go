@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/adapters"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/regress/revision"
 	"windtunnel.dev/sim/scenario"
 )
@@ -90,10 +92,11 @@ func refusedByBoth(subjects [2]scenario.Subject) error {
 	return errors.Join(errs...)
 }
 
-// isSetting reports whether a text is a setting, as opposed to an adapter's name followed by a
-// path.
+// isSetting reports whether a text is a setting, or looks like a misspelt one, as opposed to an adapter's
+// name followed by a path.
 func isSetting(text string) bool {
 	key, _, found := strings.Cut(text, "=")
 	kind, _, _ := strings.Cut(key, ".")
-	return found && (key == "template" || key == "lua" || key == "nginx" || key == "name" || kind == "flag" || kind == "config")
+	kinds := []string{"template", "lua", "nginx", "name", "flag", "config"}
+	return found && !slices.Contains(adapters.Names(), key) && (slices.Contains(kinds, kind) || suggest.DidYouMean(kind, kinds) != "")
 }

@@ -77,6 +77,8 @@ func TestBadSides(t *testing.T) {
 		"no-such-revision":                 "not a git revision",
 		"bundled,nonsense":                 "not KEY=VALUE",
 		"bundled,colour=red":               "unknown setting colour",
+		"templat=nginx.tmpl":               "unknown setting templat; did you mean template?",
+		"trafik=/usr/bin/traefik":          "there is no adapter trafik; did you mean traefik?",
 		"template=no/such@no-such":         "not a git revision",
 		"template=../../../elsewhere@HEAD": "is not in the repository",
 	} {
