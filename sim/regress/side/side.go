@@ -84,10 +84,11 @@ func Open(base, head scenario.Subject, folder string) (Pair, error) {
 	if p.ChangedLua, err = changedLua(base.Lua, head.Lua); err != nil {
 		return p, err
 	}
-	for name, s := range map[string]scenario.Subject{"BASE": base, "HEAD": head} {
-		if err := compileLua(s, p.ChangedLua); err != nil {
-			return p, fmt.Errorf("%s %s: %w", name, s.Name, err)
-		}
+	if err := compileLua(base, p.ChangedLua); err != nil {
+		return p, fmt.Errorf("BASE %s: %w", base.Name, err)
+	}
+	if err := compileLua(head, p.ChangedLua); err != nil {
+		return p, fmt.Errorf("HEAD %s: %w", head.Name, err)
 	}
 	p.SameProgram = base.Nginx == head.Nginx && len(p.ChangedLua) == 0
 	opened := map[string]*Side{}
