@@ -196,17 +196,25 @@ const mostLimited = 300
 
 // askRate sends about twice as many requests at once as a client may send.
 func askRate(a *asker) {
-	rate, _ := strconv.Atoi(cmp.Or(a.i.value("limit-rps"), a.i.value("limit-rpm")))
+	about := "limit-rps"
+	if !a.i.has(about) {
+		about = "limit-rpm"
+	}
+	rate, why := limitOf(a.i.value(about))
+	about = "annotation/" + about
 	multiplier, err := strconv.Atoi(a.i.value("limit-burst-multiplier"))
 	if err != nil || multiplier < 1 {
 		multiplier = 5
 	}
 	burst := rate * multiplier
-	if rate < 1 || burst > mostLimited {
-		a.notes.add("annotation/limit-rps", fmt.Sprintf("not tested: a client may send %s at once", plural.Of(burst, "request")), a.i.object())
+	if why == "" && (rate > mostLimited || burst > mostLimited) {
+		why = fmt.Sprintf("not tested: a client may send %s at once, and at most %d are sent", plural.Of(burst, "request"), mostLimited)
+	}
+	if why != "" {
+		a.notes.add(about, why, a.i.object())
 		return
 	}
-	if a.copies("annotation/limit-rps") {
+	if a.copies(about) {
 		return
 	}
 	q := a.get(a.target())
@@ -215,6 +223,18 @@ func askRate(a *asker) {
 	if a.i.has("limit-allowlist", "limit-whitelist") {
 		a.notes.add("annotation/limit-allowlist", "tested as a client outside of it only", a.i.object())
 	}
+}
+
+// limitOf reads the value of an annotation that limits a number, or returns why it limits nothing.
+func limitOf(text string) (limit int, why string) {
+	limit, err := strconv.Atoi(text)
+	switch {
+	case err != nil || limit < 0:
+		return 0, fmt.Sprintf("not tested: %q is not a whole number", text)
+	case limit == 0:
+		return 0, "not tested: 0 is no limit"
+	}
+	return limit, ""
 }
 
 // copies reports whether the path has a mirror, and notes that the annotation is not tested in that case.
@@ -229,11 +249,21 @@ func (a *asker) copies(about string) bool {
 // slowMethod is the method of requests that pods answer late.
 const slowMethod = "PATCH"
 
+// mostConnected limits how many connections ask for a limit.
+const mostConnected = 50
+
 // askConnections sends more simultaneous requests than a client may.
 func askConnections(a *asker) {
-	limit, _ := strconv.Atoi(a.i.value("limit-connections"))
-	if limit < 1 || limit > 50 || a.path.grpc() {
-		a.notes.add("annotation/limit-connections", "not tested: so many connections take too long", a.i.object())
+	limit, why := limitOf(a.i.value("limit-connections"))
+	switch {
+	case why != "":
+	case a.path.grpc():
+		why = "not tested: pods that speak gRPC cannot answer late"
+	case limit > mostConnected:
+		why = fmt.Sprintf("not tested: %d connections take too long, at most %d are made", limit, mostConnected)
+	}
+	if why != "" {
+		a.notes.add("annotation/limit-connections", why, a.i.object())
 		return
 	}
 	if a.copies("annotation/limit-connections") {
@@ -277,8 +307,17 @@ func askBodySize(a *asker) { a.bodies(a.i.value("proxy-body-size"), "annotation/
 
 func (a *asker) bodies(text, what string) {
 	limit, ok := size(text)
-	if !ok || limit > largestBody || a.path.grpc() {
-		a.notes.add(what, "not tested: a body of "+text+" is too large to be sent", a.i.object())
+	why := ""
+	switch {
+	case !ok:
+		why = fmt.Sprintf("not tested: %q is not a size", text)
+	case a.path.grpc():
+		why = "not tested: requests to pods that speak gRPC have no large body"
+	case limit > largestBody:
+		why = "not tested: a body of " + text + " is too large to be sent"
+	}
+	if why != "" {
+		a.notes.add(what, why, a.i.object())
 		return
 	}
 	lengths := []int64{limit, limit + 1}
