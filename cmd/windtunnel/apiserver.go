@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/tempdir"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/controllers"
@@ -116,7 +117,8 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 		return err
 	}
 	defer stop()
-	switch err := preload(ctx, server.Config(), manifests); {
+	created, err := preload(ctx, server.Config(), manifests)
+	switch {
 	case ctx.Err() != nil:
 		return nil // an interrupt is the normal end
 	case err != nil:
@@ -135,6 +137,9 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 	}
 	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
 	a.printAccount(out, server)
+	if len(created) > 0 {
+		fmt.Fprintf(out, "# created %s that no manifest contains: %s\n", plural.Of(len(created), "namespace"), strings.Join(created, ", "))
+	}
 	printHolds(out, "serving", server)
 	<-ctx.Done()
 	printHolds(out, "stopped with", server)
