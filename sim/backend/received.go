@@ -20,6 +20,10 @@ const RequestHeader = "X-Windtunnel-Request"
 // MaxBody is how much of a request's body a record keeps, in bytes.
 const MaxBody = 1 << 20
 
+// MaxBodies is how much of all bodies a recording keeps, in bytes. Beyond it, the oldest records lose
+// their bodies.
+const MaxBodies = 32 << 20
+
 // Received is the record of a request that a pod received. It is made when the request arrives, and
 // changes until Done.
 type Received struct {
@@ -47,9 +51,10 @@ type Received struct {
 	// Params are the parameters of a FastCGI request; nil otherwise.
 	Params map[string]string `json:"params,omitempty"`
 
-	Body     []byte `json:"body,omitempty"` // its beginning, up to MaxBody
-	Length   int64  `json:"length"`         // of the body, as far as the pod has read it
-	Complete bool   `json:"complete"`       // whether the pod has read the whole body
+	// Body is its beginning, up to MaxBody; nil if later records have MaxBodies.
+	Body     []byte `json:"body,omitempty"`
+	Length   int64  `json:"length"`   // of the body, as far as the pod has read it
+	Complete bool   `json:"complete"` // whether the pod has read the whole body
 
 	SNI        string `json:"sni,omitempty"`
 	TLSVersion string `json:"tlsVersion,omitempty"` // such as TLS 1.3; empty without TLS
@@ -110,13 +115,15 @@ func (p *pod) describe(r *http.Request) Received {
 type Recording struct {
 	first, keep int
 
-	mu   sync.Mutex
-	seq  int
-	kept []*Received // the oldest first
+	mu     sync.Mutex
+	seq    int
+	kept   []*Received // the oldest first
+	bodies int         // the length of the bodies of kept
+	bare   int         // the Seq of the last record that has lost its body, or is no longer kept
 }
 
-// NewRecording returns a recording that keeps the last so many records, and thus up to keep times
-// MaxBody. Numbers begin after first.
+// NewRecording returns a recording that keeps the last so many records, with up to MaxBodies. Numbers
+// begin after first.
 func NewRecording(keep, first int) *Recording { return &Recording{keep: keep, first: first} }
 
 // Received returns the kept records with a Seq above since, in the order of arrival. The caller
@@ -146,14 +153,40 @@ func (l *Recording) add(record Received) *reception {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seq++
-	record.Seq, record.Number, record.At = l.seq, l.first+l.seq, time.Now()
 	if len(l.kept) >= l.keep {
+		if l.kept[0].Seq > l.bare {
+			l.dropBody()
+		}
 		l.kept[0] = nil
 		l.kept = l.kept[1:]
 	}
+	l.seq++
+	record.Seq, record.Number, record.At = l.seq, l.first+l.seq, time.Now()
 	l.kept = append(l.kept, &record)
 	return &reception{l, &record}
+}
+
+// addBody appends to the body of a record, and drops the bodies of the oldest ones beyond MaxBodies.
+func (l *Recording) addBody(record *Received, part []byte) {
+	if record.Seq <= l.bare {
+		return
+	}
+	part = part[:min(len(part), MaxBody-len(record.Body))]
+	// A copy of the record keeps its own length, so that it does not see bytes that are appended
+	// later.
+	record.Body = append(record.Body, part...)
+	l.bodies += len(part)
+	for l.bodies > MaxBodies {
+		l.dropBody()
+	}
+}
+
+// dropBody drops the oldest body.
+func (l *Recording) dropBody() {
+	oldest := l.kept[l.bare-(l.seq-len(l.kept))]
+	l.bare = oldest.Seq
+	l.bodies -= len(oldest.Body)
+	oldest.Body = nil
 }
 
 func (r *reception) update(change func(*Received)) {
@@ -178,9 +211,7 @@ type recordedBody struct {
 func (b recordedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	b.reception.update(func(record *Received) {
-		// A copy of the record keeps its own length, so that it does not see bytes that are
-		// appended later.
-		record.Body = append(record.Body, into[:min(n, MaxBody-len(record.Body))]...)
+		b.reception.recording.addBody(record, into[:n])
 		record.Length += int64(n)
 		if errors.Is(err, io.EOF) {
 			record.Complete = true

@@ -306,6 +306,25 @@ func TestRequestsOfAPodThatDies(t *testing.T) {
 	}
 }
 
+func TestRecordingDropsOldBodies(t *testing.T) {
+	f := newFleet(t, nil)
+	f.Record(MaxBodies)
+	p := ready(t, f, "demo/web-1")
+	const fit = MaxBodies / MaxBody
+	for range fit + 2 {
+		post(t, p, strings.Repeat("x", MaxBody))
+	}
+	for n, got := range received(t, f, fit+2) {
+		want := MaxBody
+		if n < 2 {
+			want = 0
+		}
+		if len(got.Body) != want || got.Length != MaxBody || !got.Complete {
+			t.Errorf("record %d has %d of %d bytes, want %d", n, len(got.Body), got.Length, want)
+		}
+	}
+}
+
 func TestRecordingBounds(t *testing.T) {
 	f := newFleet(t, nil)
 	f.Record(3)
