@@ -103,7 +103,11 @@ func (p Plan) record(ctx context.Context, d *report.Document) ([]report.Asked, e
 	}
 	fmt.Fprintf(p.Say, "recording the answers of %s\n", p.From.Name)
 	cases, _ := p.From.fitting(recording.Asked())
-	results, err := p.run(ctx, p.From, cases, true, recording.Add)
+	answers := map[string][]string{}
+	results, err := p.run(ctx, p.From, cases, true, func(c *behave.Case, records []behave.Record) {
+		recording.Add(c, records)
+		answers[c.Name] = report.Answers(records)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +117,7 @@ func (p Plan) record(ctx context.Context, d *report.Document) ([]report.Asked, e
 	}
 	var all []report.Asked
 	for n, c := range p.Derived.Cases {
-		one := report.Asked{Ingresses: c.Ingresses, Records: recording.Records(n)}
+		one := report.Asked{Ingresses: c.Ingresses, Answers: answers[recording.Asked()[n].Name]}
 		if complete := recording.Case(n); complete == nil {
 			d.NotRecorded = append(d.NotRecorded, diff.NotCompared{Case: CasesDir + "/" + c.Name, Why: cmp.Or(results[n].Reason, "no request was sent")})
 		} else if one.Case, err = p.keep(complete, filepath.Join(folder, c.Name+".yaml")); err != nil {
@@ -146,9 +150,9 @@ func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.
 	if ctx.Err() == nil {
 		fmt.Fprintf(p.Say, "sending the same requests to %s\n", side.Name)
 	}
-	answered := report.Answered{Name: side.Name, Records: map[string][]behave.Record{}}
+	answered := report.Answered{Name: side.Name, Answers: map[string][]string{}}
 	fitting, unreached := side.fitting(cases)
-	results, err := p.run(ctx, side, fitting, false, func(c *behave.Case, records []behave.Record) { answered.Records[c.Name] = records })
+	results, err := p.run(ctx, side, fitting, false, func(c *behave.Case, records []behave.Record) { answered.Answers[c.Name] = report.Answers(records) })
 	if err != nil {
 		return answered, err
 	}

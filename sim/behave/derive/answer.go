@@ -322,10 +322,10 @@ func (r recorder) session(s behave.Session) *behave.ServerTLS {
 
 // pod records what the pod that answered has received.
 func (r recorder) pod(got behave.Reception) *behave.Received {
-	seen := &behave.Received{Path: &behave.Match{Equals: &got.Path}}
+	seen := &behave.Received{Path: &behave.Match{Equals: new(got.Path)}}
 	target := r.step.Target()
 	if got.Method != target.Method {
-		seen.Method = &behave.Match{Equals: &got.Method}
+		seen.Method = &behave.Match{Equals: new(got.Method)}
 	}
 	if r.look.host || got.Host != target.Host && !address.MatchString(got.Host) {
 		seen.Host = attribute(got.Host)
@@ -369,7 +369,7 @@ func (r recorder) others(e behave.Exchange) map[string][]behave.Received {
 			if got.Answered || got.Service != service {
 				continue
 			}
-			seen := behave.Received{Method: &behave.Match{Equals: &got.Method}, Path: &behave.Match{Equals: &got.Path}, Body: attribute(string(got.Body))}
+			seen := behave.Received{Method: &behave.Match{Equals: new(got.Method)}, Path: &behave.Match{Equals: new(got.Path)}, Body: attribute(string(got.Body))}
 			if r.look.receivedHost {
 				seen.Host = attribute(got.Host)
 			}

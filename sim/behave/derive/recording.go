@@ -8,15 +8,15 @@ import (
 
 // Recording completes derived cases with what a controller answers.
 type Recording struct {
-	cases   []*Case
-	asked   []*behave.Case
-	records map[string][]behave.Record // by the name of the case
+	asked    []*behave.Case
+	derived  map[string]*Case        // by the name of the case that is asked
+	complete map[string]*behave.Case // likewise
 }
 
 // NewRecording returns a recording without answers. folder is the name of the folder of the cases,
 // which is part of their names. An error is a bug, because derived cases must be valid.
 func NewRecording(cases []*Case, folder string, known behave.Known) (*Recording, error) {
-	r := &Recording{cases: cases, records: map[string][]behave.Record{}}
+	r := &Recording{derived: map[string]*Case{}, complete: map[string]*behave.Case{}}
 	for _, c := range cases {
 		one, err := parsed(c.Placeholder(), c.Name+".yaml", known)
 		if err != nil {
@@ -24,6 +24,7 @@ func NewRecording(cases []*Case, folder string, known behave.Known) (*Recording,
 		}
 		one.Name = folder + "/" + c.Name
 		r.asked = append(r.asked, one)
+		r.derived[one.Name] = c
 	}
 	return r, nil
 }
@@ -40,20 +41,14 @@ func parsed(c *behave.Case, file string, known behave.Known) (*behave.Case, erro
 // placeholders.
 func (r *Recording) Asked() []*behave.Case { return r.asked }
 
-// Add adds what was recorded of one of the cases that Asked returns: a record for each step.
-func (r *Recording) Add(c *behave.Case, records []behave.Record) { r.records[c.Name] = records }
-
-// Records returns what was recorded of case n; nil if nothing was.
-func (r *Recording) Records(n int) []behave.Record { return r.records[r.asked[n].Name] }
+// Add completes one of the cases that Asked returns with what was recorded of it: a record for each
+// step. It does not keep the records, whose bodies would add up to gigabytes in a large cluster.
+func (r *Recording) Add(c *behave.Case, records []behave.Record) {
+	r.complete[c.Name] = r.derived[c.Name].Complete(records)
+}
 
 // Case returns case n with its answers as expectations; nil if they were not recorded.
-func (r *Recording) Case(n int) *behave.Case {
-	records := r.Records(n)
-	if records == nil {
-		return nil
-	}
-	return r.cases[n].Complete(records)
-}
+func (r *Recording) Case(n int) *behave.Case { return r.complete[r.asked[n].Name] }
 
 // head is the comment at the beginning of recorded cases.
 const head = "# Recorded by windtunnel: what a controller answered, not what ingress-nginx promises.\n"

@@ -21,7 +21,7 @@ const annotationPrefix = "annotation/"
 // Asked is a group of ingresses, with the answers of the controller to leave.
 type Asked struct {
 	Case      *behave.Case // with its answers as expectations; nil if they could not be recorded
-	Records   []behave.Record
+	Answers   []string     // to each step, as Answers describes them
 	Ingresses []derive.Ingress
 }
 
@@ -29,7 +29,7 @@ type Asked struct {
 type Answered struct {
 	Name      string
 	Diff      diff.Document
-	Records   map[string][]behave.Record // by the name of the case
+	Answers   map[string][]string // to each step, by the name of the case
 	Unreached []string
 }
 
@@ -87,7 +87,7 @@ func target(a Answered, asked map[string]Asked) Target {
 		}
 	}
 	for _, found := range a.Diff.Differences {
-		t.Differences = append(t.Differences, difference(found, asked[found.Case], a.Records[found.Case]))
+		t.Differences = append(t.Differences, difference(found, asked[found.Case], a.Answers[found.Case]))
 	}
 	return t
 }
@@ -97,7 +97,7 @@ func (t Target) lacks(name string) bool {
 	return slices.ContainsFunc(t.NotCompared, func(n diff.NotCompared) bool { return n.Case == name })
 }
 
-func difference(found diff.Difference, asked Asked, to []behave.Record) Difference {
+func difference(found diff.Difference, asked Asked, to []string) Difference {
 	d := Difference{Difference: found, Ingresses: blamed(found.Causes, asked.Ingresses)}
 	if d.Causes == nil {
 		d.Causes = []string{}
@@ -118,7 +118,7 @@ func difference(found diff.Difference, asked Asked, to []behave.Record) Differen
 			d.Host, d.Path = u.Host, u.EscapedPath()
 		}
 	}
-	d.From, d.To = answer(asked.Records, n), answer(to, n)
+	d.From, d.To = nth(asked.Answers, n), nth(to, n)
 	return d
 }
 
@@ -138,19 +138,32 @@ func blamed(causes []string, all []derive.Ingress) []string {
 	return named
 }
 
-// answer describes what was answered to a step.
-func answer(records []behave.Record, n int) string {
-	if n >= len(records) {
+// nth returns the answer to step n.
+func nth(answers []string, n int) string {
+	if n >= len(answers) {
 		return "unknown"
 	}
+	return answers[n]
+}
+
+// Answers describes what was answered to each step of a case.
+func Answers(records []behave.Record) []string {
+	var all []string
+	for _, r := range records {
+		all = append(all, answer(r))
+	}
+	return all
+}
+
+func answer(record behave.Record) string {
 	counts := map[string]int{}
-	for _, e := range records[n].Exchanges {
+	for _, e := range record.Exchanges {
 		counts[exchange(e)]++
 	}
 	texts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	if len(records[n].Exchanges) > 1 {
+	if len(record.Exchanges) > 1 {
 		for i, text := range texts {
 			texts[i] = fmt.Sprintf("%d × %s", counts[text], text)
 		}

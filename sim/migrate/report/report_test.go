@@ -48,10 +48,10 @@ func shop() report.Asked {
 	c.Steps[0].Headers = map[string]behave.Values{"Cookie": {"id=1"}}
 	return report.Asked{
 		Case: c,
-		Records: []behave.Record{
+		Answers: report.Answers([]behave.Record{
 			from("", 401, ""), from("web", 200, ""), from("", 308, "https://shop.example/"),
 			{Exchanges: slices.Repeat([]behave.Exchange{{Failure: "closed"}}, 2)},
-		},
+		}),
 		Ingresses: []derive.Ingress{
 			{Object: "shop/account", Annotations: []string{"auth-method", "auth-url", "proxy-read-timeout"}, Hosts: []string{"shop.example"}},
 			{Object: "shop/web", Annotations: []string{"auth-url"}, Hosts: []string{"shop.example"}},
@@ -80,10 +80,10 @@ func document() report.Document {
 				difference(diff.Service, 40, "POST https://shop.example/account", "annotation/auth-url", unauthorised...),
 				difference(diff.Redirect, 30, "GET http://shop.example/", "field/tls", diff.Value{What: "header Location", A: `"https://shop.example/"`, B: `"https://shop.example:443/"`}),
 			}},
-			Records: map[string][]behave.Record{"cases/shop": {
+			Answers: map[string][]string{"cases/shop": report.Answers([]behave.Record{
 				from("web", 200, ""), from("web", 200, ""), from("", 308, "https://shop.example:443/"),
 				{Exchanges: []behave.Exchange{{Status: 200}, {Status: 200}, {Status: 503}}},
-			}},
+			})},
 			Unreached: []string{"config/hsts"},
 		},
 		{Name: "same"},
