@@ -81,7 +81,7 @@ type caseRecording struct {
 func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var derived derive.Derived
 	err := untilDone(ctx, func() (err error) { // large clusters take minutes
-		derived, err = o.derive(paths, stdin)
+		derived, err = o.derive(paths, stdin, stderr)
 		return err
 	})
 	if err != nil {
@@ -148,7 +148,7 @@ func recordOutcome(ctx context.Context, err error, lost, all int) judge.Outcome 
 }
 
 // derive reads the manifests and derives the questions.
-func (o caseRecordOptions) derive(paths []string, stdin io.Reader) (derive.Derived, error) {
+func (o caseRecordOptions) derive(paths []string, stdin io.Reader, stderr io.Writer) (derive.Derived, error) {
 	if o.out == "" {
 		return derive.Derived{}, errors.New("--out is missing: name a folder for the cases")
 	}
@@ -160,7 +160,7 @@ func (o caseRecordOptions) derive(paths []string, stdin io.Reader) (derive.Deriv
 	if err != nil {
 		return derive.Derived{}, err
 	}
-	return o.manifests.derive(manifests, flags, paths)
+	return o.manifests.derive(manifests, flags, paths, stderr)
 }
 
 // createFolder makes the folder for the cases. One that has cases already is an error.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/manifest"
@@ -27,18 +28,25 @@ func (f *manifestFlags) add(flags *pflag.FlagSet) {
 }
 
 // derive derives questions from the manifests at the paths. controller contains those flags of the
-// controller that affect the meaning of manifests.
-func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string) (derive.Derived, error) {
+// controller that affect the meaning of manifests. It says what it does, because a cluster of
+// thousands of ingresses takes tens of seconds until the first answer.
+func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string, say io.Writer) (derive.Derived, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(f.configMap)
 	if err != nil || namespace == "" {
 		return derive.Derived{}, fmt.Errorf("--configmap=%s: want namespace/name", f.configMap)
 	}
+	fmt.Fprintf(say, "deriving requests from %s\n", plural.Of(len(manifests), "object"))
 	derived := derive.Of(manifests, derive.Options{
 		Class: f.class, ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: controller, Known: knownCaseNames(),
 	})
 	if len(derived.Cases) == 0 {
 		return derived, fmt.Errorf("no ingress of the class %s in %s", f.class, strings.Join(paths, ", "))
 	}
+	steps := 0
+	for _, c := range derived.Cases {
+		steps += len(c.Steps)
+	}
+	fmt.Fprintf(say, "preparing %s with %s\n", plural.Of(len(derived.Cases), "case"), plural.Of(steps, "step"))
 	return derived, nil
 }
 

@@ -147,7 +147,7 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 	if err != nil {
 		return plan, err
 	}
-	if plan.Derived, err = o.manifests.derive(manifests, flags, paths); err != nil {
+	if plan.Derived, err = o.manifests.derive(manifests, flags, paths, stderr); err != nil {
 		return plan, err
 	}
 	var sides []migrate.Side
