@@ -55,7 +55,7 @@ func Do(ctx context.Context, o Options) (err error) {
 	}
 
 	rigs, err := prepareAll(ctx, o, population)
-	defer func() { err = errors.Join(err, stop(ctx, rigs, o.Log)) }()
+	defer func() { err = errors.Join(err, stop(ctx, rigs)) }()
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func Try(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	rigs, err := prepareAll(ctx, o, recording.Population)
-	defer func() { err = errors.Join(err, stop(ctx, rigs, o.Log)) }()
+	defer func() { err = errors.Join(err, stop(ctx, rigs)) }()
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func launch(ctx context.Context, rigs []*rig, population corpus.Population) erro
 }
 
 // stop ends all subjects, even after an interrupt.
-func stop(ctx context.Context, rigs []*rig, log *event.Log) error {
+func stop(ctx context.Context, rigs []*rig) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
 	errs := make([]error, len(rigs))
