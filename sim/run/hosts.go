@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/scenario"
@@ -116,21 +117,12 @@ func (h *hosts) add(ingress *networkingv1.Ingress) {
 	for _, rule := range ingress.Spec.Rules {
 		h.addName(rule.Host)
 	}
-	// Users may choose the prefix of annotations.
-	for key, value := range ingress.Annotations {
-		switch {
-		case strings.HasSuffix(key, "/server-alias"):
-			for _, alias := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }) {
-				h.addName(alias)
-			}
-		case strings.HasSuffix(key, "/from-to-www-redirect") && value == "true":
-			for _, rule := range ingress.Spec.Rules {
-				if bare, ok := strings.CutPrefix(rule.Host, "www."); ok {
-					h.addName(bare)
-				} else {
-					h.addName("www." + rule.Host)
-				}
-			}
+	for _, alias := range ingresshost.Aliases(ingress.Annotations) {
+		h.addName(alias)
+	}
+	if ingresshost.RedirectsWWW(ingress.Annotations) {
+		for _, rule := range ingress.Spec.Rules {
+			h.addName(ingresshost.OtherWWW(rule.Host))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/internal/regexample"
 )
 
@@ -43,7 +44,7 @@ func askWWW(a *asker) {
 		return
 	}
 	for _, scheme := range slices.Compact([]string{"http", a.site.scheme()}) {
-		q := a.ask("GET", scheme, otherWWW(a.site.host), a.target()+"?windtunnel=1")
+		q := a.ask("GET", scheme, ingresshost.OtherWWW(a.site.host), a.target()+"?windtunnel=1")
 		q.step.TLS.Certificate = ""
 	}
 }

@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/behave"
 )
@@ -193,18 +194,8 @@ func ordered(a, b metav1.Time) bool { return !a.IsZero() && !b.IsZero() && !a.Eq
 // secures reports whether the ingress has a tls section for a host.
 func (i *ingress) secures(host string) bool {
 	return slices.ContainsFunc(i.spec.TLS, func(tls networkingv1.IngressTLS) bool {
-		return len(tls.Hosts) == 0 && host != "" || slices.ContainsFunc(tls.Hosts, func(h string) bool { return covers(strings.ToLower(h), host) })
+		return len(tls.Hosts) == 0 && host != "" || slices.ContainsFunc(tls.Hosts, func(h string) bool { return ingresshost.CertificateCovers(strings.ToLower(h), host) })
 	})
-}
-
-// covers reports whether a name of a certificate is valid for a host.
-func covers(name, host string) bool {
-	if name == host {
-		return true
-	}
-	suffix, wildcard := strings.CutPrefix(name, "*")
-	before, found := strings.CutSuffix(host, suffix)
-	return wildcard && found && before != "" && !strings.Contains(before, ".")
 }
 
 // hostOf returns a host that a client asks for to reach a host of an ingress.

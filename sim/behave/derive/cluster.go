@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/sim/manifest"
 )
 
@@ -217,7 +218,7 @@ func (i *ingress) claims() []string {
 	add := func(host string) {
 		hosts = append(hosts, host)
 		if i.on("from-to-www-redirect") {
-			hosts = append(hosts, otherWWW(host))
+			hosts = append(hosts, ingresshost.OtherWWW(host))
 		}
 	}
 	for _, rule := range i.spec.Rules {
@@ -244,12 +245,4 @@ func list(text string) []string {
 		}
 	}
 	return items
-}
-
-// otherWWW returns the host with www. if it is without, and the reverse.
-func otherWWW(host string) string {
-	if bare, with := strings.CutPrefix(host, "www."); with {
-		return bare
-	}
-	return "www." + host
 }

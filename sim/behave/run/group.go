@@ -13,6 +13,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -155,13 +156,9 @@ func claimsOf(c *behave.Case) claims {
 		for _, tls := range ingress.Spec.TLS {
 			all.hosts = append(all.hosts, tls.Hosts...)
 		}
-		for name, value := range ingress.Annotations {
-			if strings.HasSuffix(name, "/server-alias") {
-				all.everything = all.everything || strings.HasPrefix(strings.TrimSpace(value), "~")
-				for alias := range strings.SplitSeq(value, ",") {
-					all.hosts = append(all.hosts, strings.TrimSpace(alias))
-				}
-			}
+		for _, alias := range ingresshost.Aliases(ingress.Annotations) {
+			all.everything = all.everything || alias[0] == '~'
+			all.hosts = append(all.hosts, alias)
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/internal/regexample"
 	"windtunnel.dev/sim/corpus"
 )
@@ -178,19 +179,12 @@ func (h *host) addCanary(own annotations, path string) {
 // secures returns the TLS section of an ingress for a host; nil if there is none.
 func secures(ingress *networkingv1.Ingress, pattern string) *networkingv1.IngressTLS {
 	n := slices.IndexFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
-		return len(tls.Hosts) == 0 && pattern != "" || slices.ContainsFunc(tls.Hosts, func(name string) bool { return covers(strings.ToLower(name), pattern) })
+		return len(tls.Hosts) == 0 && pattern != "" || slices.ContainsFunc(tls.Hosts, func(name string) bool { return ingresshost.CertificateCovers(strings.ToLower(name), pattern) })
 	})
 	if n < 0 {
 		return nil
 	}
 	return &ingress.Spec.TLS[n]
-}
-
-// covers reports whether a name of a certificate is valid for a host.
-func covers(name, host string) bool {
-	suffix, wildcard := strings.CutPrefix(name, "*")
-	before, found := strings.CutSuffix(host, suffix)
-	return name == host || wildcard && found && before != "" && !strings.Contains(before, ".")
 }
 
 // askWildcards chooses the host names that clients ask for when an ingress has a wildcard host or

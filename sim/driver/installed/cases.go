@@ -8,6 +8,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -108,13 +109,23 @@ func reach(ingress *networkingv1.Ingress) string {
 			return "its ingress " + ingress.Name + " has a rule without a host, which applies to requests for hosts of others"
 		}
 	}
-	for _, alias := range aliases(ingress) {
+	for _, alias := range ingresshost.Aliases(ingress.Annotations) {
 		if strings.HasPrefix(alias, "~") || strings.Contains(alias, "*") {
 			return "its ingress " + ingress.Name + " has the alias " + alias + ", which may match hosts of others"
 		}
 	}
 	if annotation(ingress, "stream-snippet") != "" {
 		return "its ingress " + ingress.Name + " has a stream-snippet, which applies to the whole of nginx"
+	}
+	return ""
+}
+
+// annotation returns the value of an annotation, whatever its prefix.
+func annotation(ingress *networkingv1.Ingress, name string) string {
+	for key, value := range ingress.Annotations {
+		if strings.HasSuffix(key, "/"+name) {
+			return value
+		}
 	}
 	return ""
 }

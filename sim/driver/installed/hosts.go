@@ -7,6 +7,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/sim/cluster"
 )
 
@@ -41,45 +42,22 @@ func covers(wildcard, host string) bool {
 	return is && strings.HasSuffix(host, suffix)
 }
 
-// annotation returns the value of an annotation, whatever prefix the controller expects.
-func annotation(ingress *networkingv1.Ingress, name string) string {
-	for key, value := range ingress.Annotations {
-		if strings.HasSuffix(key, "/"+name) {
-			return value
-		}
-	}
-	return ""
-}
-
-// aliases returns the values of the annotation server-alias. Those that begin with ~ are regular
-// expressions.
-func aliases(ingress *networkingv1.Ingress) []string {
-	var all []string
-	for alias := range strings.SplitSeq(annotation(ingress, "server-alias"), ",") {
-		if alias = strings.ToLower(strings.TrimSpace(alias)); alias != "" {
-			all = append(all, alias)
-		}
-	}
-	return all
-}
-
 // hostsOf returns the hosts of an ingress, including its aliases and the hosts that are redirected to
 // it.
 func hostsOf(ingress *networkingv1.Ingress) []string {
-	all := aliases(ingress)
+	all := ingresshost.Aliases(ingress.Annotations)
+	redirects := ingresshost.RedirectsWWW(ingress.Annotations)
 	for _, rule := range ingress.Spec.Rules {
 		if rule.Host == "" {
 			continue
 		}
-		host := strings.ToLower(rule.Host)
-		all = append(all, host)
-		if annotation(ingress, "from-to-www-redirect") == "true" {
-			if bare, is := strings.CutPrefix(host, "www."); is {
-				all = append(all, bare)
-			} else {
-				all = append(all, "www."+host)
-			}
+		all = append(all, rule.Host)
+		if redirects {
+			all = append(all, ingresshost.OtherWWW(rule.Host))
 		}
+	}
+	for i, host := range all {
+		all[i] = strings.ToLower(host)
 	}
 	return all
 }

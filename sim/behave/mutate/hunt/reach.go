@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"windtunnel.dev/internal/ingresshost"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/mutate"
 )
@@ -97,12 +98,8 @@ func hosts(c *behave.Case) map[string]bool {
 			host, _ := fields["host"].(string)
 			add(host)
 		}
-		for name, value := range m.Object.GetAnnotations() {
-			if strings.HasSuffix(name, "/server-alias") {
-				for alias := range strings.SplitSeq(value, ",") {
-					add(strings.TrimSpace(alias))
-				}
-			}
+		for _, alias := range ingresshost.Aliases(m.Object.GetAnnotations()) {
+			add(alias)
 		}
 	}
 	return all
