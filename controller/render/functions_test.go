@@ -72,7 +72,7 @@ func TestIngressInformation(t *testing.T) {
 }
 
 func TestIndent(t *testing.T) {
-	got := string(indent([]byte("\n\n  a;\r\n b {\nc; # { not a block\n\n\n\nd {\n}\n}\n}\ne {\nf\rg;\n}\ng '{' \"\\\"{#\" a#{b \\{ { # {\nh ${i};\n}\n\n"), 0))
+	got := string(indent([]byte("\n\n  a;\r\n b {\nc; # { not a block\n\n\n\nd {\n}\n}\n}\ne {\nf\rg;\n}\ng '{' \"\\\"{#\" a#{b \\{ { # {\nh ${i};\n}\n\n")))
 	want := "a;\nb {\n\tc; # { not a block\n\n\td {\n\t}\n}\n}\ne {\n\tf g;\n}\ng '{' \"\\\"{#\" a#{b \\{ { # {\n\t\th ${i};\n\t}\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -84,8 +84,8 @@ func TestIndent(t *testing.T) {
 func FuzzIndent(f *testing.F) {
 	f.Add("a {\n}}{\n# }\n\r{")
 	f.Fuzz(func(t *testing.T, text string) {
-		once := indent([]byte(text), 0)
-		if twice := indent(once, 0); string(twice) != string(once) {
+		once := indent([]byte(text))
+		if twice := indent(once); string(twice) != string(once) {
 			t.Errorf("once %q, twice %q", once, twice)
 		}
 		if got, want := strings.Fields(string(once)), strings.Fields(text); !reflect.DeepEqual(got, want) {

@@ -6,15 +6,14 @@ import (
 )
 
 // indent indents each line with one tab per block and merges consecutive blank lines, so templates
-// can have their own layout. Braces in comments and between quotes do not count. depth is the number
-// of blocks around the text.
-func indent(text []byte, depth int) []byte {
+// can have their own layout. Braces in comments and between quotes do not count.
+func indent(text []byte) []byte {
 	var out bytes.Buffer
-	indentTo(&out, text, depth)
+	indentTo(&out, text, 0)
 	return out.Bytes()
 }
 
-// indentTo writes an indented text to an empty buffer.
+// indentTo writes an indented text to an empty buffer. depth is the number of blocks around the text.
 func indentTo(out *bytes.Buffer, text []byte, depth int) {
 	out.Grow(len(text) + len(text)/4)
 	blank := true // true at the start, so no blank line comes first

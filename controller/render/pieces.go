@@ -31,7 +31,7 @@ func (memo *Memo) Render(m *model.Model, in Input) (conf.Text, error) {
 		if err != nil {
 			return conf.Text{}, err
 		}
-		return conf.Whole(adapt(indent(text, 0), in)), nil
+		return conf.Whole(adapt(indent(text), in)), nil
 	}
 	shared := all.withoutServers()
 	if memo.shared == nil || ReadsEndpoints(in) || !shared.same(memo.shared) {

@@ -135,7 +135,7 @@ func streamFindings(m *model.Model, in Input) []model.Finding {
 	if err != nil {
 		return nil // Render returns it
 	}
-	if _, leftOut := withoutStreamLua(indent(text, 0), in.Options.Stream); !leftOut {
+	if _, leftOut := withoutStreamLua(indent(text), in.Options.Stream); !leftOut {
 		return nil
 	}
 	module, without := "stream_lua", "its parts that need it are left out, so it serves no TCP and UDP services"

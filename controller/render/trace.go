@@ -50,10 +50,10 @@ func (t Trace) Of(line int) []Origin {
 func RenderTraced(m *model.Model, in Input) ([]byte, Trace, error) {
 	if in.Template == nil {
 		in.Template = ours
-		conf, trace, err := renderTraced(m, in, func(text []byte) []byte { return indent(text, 0) })
+		conf, trace, err := renderTraced(m, in, indent)
 		return conf, trace, err
 	}
-	return renderTraced(m, in, func(text []byte) []byte { return adapt(indent(text, 0), in) })
+	return renderTraced(m, in, func(text []byte) []byte { return adapt(indent(text), in) })
 }
 
 func renderTraced(m *model.Model, in Input, finish func([]byte) []byte) ([]byte, Trace, error) {
