@@ -35,13 +35,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"clock":       clock,
 }).ParseFS(assets, "assets/page.html", "assets/answers.html", "assets/figures.html", "assets/moments.html"))
 
-func asset(name string) string {
-	data, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // cannot happen: the build fails without the embedded files
-	}
-	return string(data)
-}
+func asset(name string) string { return webpage.Asset(assets, name) }
 
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {

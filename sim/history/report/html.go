@@ -23,13 +23,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-func asset(name string) string {
-	data, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // cannot happen: the build fails without the embedded files
-	}
-	return string(data)
-}
+func asset(name string) string { return webpage.Asset(assets, name) }
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"style": webpage.Style, "plotStyle": webpage.PlotStyle, "library": webpage.PlotLibrary,

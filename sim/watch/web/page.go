@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"sync"
 
+	"windtunnel.dev/internal/webpage"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
 	"windtunnel.dev/sim/scenario"
@@ -48,10 +49,4 @@ func render(s *scenario.Scenario) (map[string]file, error) {
 	}, nil
 }
 
-func asset(name string) string {
-	data, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // cannot happen: the build fails without the embedded files
-	}
-	return string(data)
-}
+func asset(name string) string { return webpage.Asset(assets, name) }
