@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/webpage"
 )
 
@@ -23,6 +24,25 @@ func Painter(w io.Writer) func(text.Color, string) string { return painter(w) }
 
 // NewTable returns an empty table for terminals.
 func NewTable() table.Writer { return newTable() }
+
+// Cells returns a row of a table. escape makes a text safe for where the table is shown.
+func Cells(row []string, escape func(string) string) table.Row {
+	var made table.Row
+	for _, cell := range row {
+		made = append(made, escape(cell))
+	}
+	return made
+}
+
+// MarkdownTable returns a table in Markdown, with escaped cells.
+func MarkdownTable(header []string, rows [][]string) string {
+	t := table.NewWriter()
+	t.AppendHeader(Cells(header, markdown.Text))
+	for _, row := range rows {
+		t.AppendRow(Cells(row, markdown.Text))
+	}
+	return t.RenderMarkdown()
+}
 
 // PlainLine returns a text as one line without control characters: text of a controller must not
 // break a line or control the terminal.

@@ -9,6 +9,7 @@ import (
 
 	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/report"
 )
 
 // Markdown writes the document for an issue or a pull request: the result in one line, the
@@ -19,7 +20,7 @@ func Markdown(w io.Writer, d Document) error {
 		markdown.Text(d.asked()) + ".",
 	}
 	if len(d.Annotations) > 0 {
-		parts = append(parts, markdownTable(d.annotationRows()))
+		parts = append(parts, report.MarkdownTable(d.annotationRows()))
 	}
 	for _, t := range d.To {
 		if len(t.Differences) > 0 {
@@ -30,7 +31,7 @@ func Markdown(w io.Writer, d Document) error {
 		parts = append(parts, "Costs: "+markdown.Text(d.Costs.Population)+".")
 		for _, r := range d.Costs.Runs {
 			if rows := r.rows(); rows != nil {
-				parts = append(parts, markdownTable(r.header(), rows))
+				parts = append(parts, report.MarkdownTable(r.header(), rows))
 			}
 		}
 	}
@@ -45,15 +46,6 @@ func Markdown(w io.Writer, d Document) error {
 		parts = append(parts, "<details><summary>not tested, or only in part</summary>\n\n"+markdownList(lines)+"\n\n</details>")
 	}
 	return write(w, strings.Join(parts, "\n\n")+"\n")
-}
-
-func markdownTable(header []string, rows [][]string) string {
-	t := table.NewWriter()
-	t.AppendHeader(cells(header, markdown.Text))
-	for _, row := range rows {
-		t.AppendRow(cells(row, markdown.Text))
-	}
-	return t.RenderMarkdown()
 }
 
 func markdownList(lines []string) string {

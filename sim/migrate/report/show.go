@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"windtunnel.dev/internal/plural"
@@ -228,19 +227,11 @@ func (d Difference) details() []diff.Value {
 
 func textTable(header []string, rows [][]string) string {
 	t := report.NewTable()
-	t.AppendHeader(cells(header, report.PlainLine))
+	t.AppendHeader(report.Cells(header, report.PlainLine))
 	for _, row := range rows {
-		t.AppendRow(cells(row, report.PlainLine))
+		t.AppendRow(report.Cells(row, report.PlainLine))
 	}
 	return t.Render()
-}
-
-func cells(row []string, escape func(string) string) table.Row {
-	var made table.Row
-	for _, cell := range row {
-		made = append(made, escape(cell))
-	}
-	return made
 }
 
 func write(w io.Writer, text string) error {

@@ -76,17 +76,9 @@ func terminal(header []string, rows [][]string, numbers bool) string {
 	t.AppendHeader(head)
 	t.SetColumnConfigs(columns)
 	for _, row := range rows {
-		t.AppendRow(cells(row, runreport.PlainLine))
+		t.AppendRow(runreport.Cells(row, runreport.PlainLine))
 	}
 	return t.Render()
-}
-
-func cells(row []string, escape func(string) string) table.Row {
-	var made table.Row
-	for _, cell := range row {
-		made = append(made, escape(cell))
-	}
-	return made
 }
 
 // Markdown writes the sweep for a pull request.
@@ -100,21 +92,12 @@ func Markdown(w io.Writer, d sweep.Document) error {
 		if i > 0 {
 			parts = append(parts, "#### "+t.Title)
 		}
-		parts = append(parts, inMarkdown(t.Header, t.Rows))
+		parts = append(parts, runreport.MarkdownTable(t.Header, t.Rows))
 	}
 	for _, note := range notes(d) {
 		parts = append(parts, markdown.Text(note))
 	}
 	return write(w, parts)
-}
-
-func inMarkdown(header []string, rows [][]string) string {
-	t := table.NewWriter()
-	t.AppendHeader(cells(header, markdown.Text))
-	for _, row := range rows {
-		t.AppendRow(cells(row, markdown.Text))
-	}
-	return t.RenderMarkdown()
 }
 
 func write(w io.Writer, parts []string) error {
