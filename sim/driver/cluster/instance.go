@@ -234,18 +234,7 @@ func (i *instance) Stop(ctx context.Context) error {
 // pollEvery is the time between two looks at the cluster.
 const pollEvery = 200 * time.Millisecond
 
-// poll calls done repeatedly until it returns true or an error, or until ctx is done.
+// poll is driver.Poll with that time.
 func poll(ctx context.Context, done func() (bool, error)) error {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		if is, err := done(); is || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-	}
+	return driver.Poll(ctx, pollEvery, done)
 }

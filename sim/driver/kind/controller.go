@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/adapter"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/incluster"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/probe"
@@ -41,7 +42,7 @@ func (i *instance) awaitContainer(ctx context.Context) (*controllerContainer, er
 	c := &controllerContainer{died: make(chan struct{})}
 	before := i.current.Load()
 	var pod string
-	err := poll(ctx, 50*time.Millisecond, func() (bool, error) {
+	err := driver.Poll(ctx, 50*time.Millisecond, func() (bool, error) {
 		found, status, err := i.findContainer(ctx)
 		if err != nil || status == nil {
 			return false, err

@@ -93,7 +93,7 @@ func (i *instance) begin(ctx context.Context) error {
 		return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
 	}
 	i.current.Store(c)
-	err = poll(ctx, 50*time.Millisecond, func() (bool, error) {
+	err = driver.Poll(ctx, 50*time.Millisecond, func() (bool, error) {
 		select {
 		case <-c.died:
 			return false, c.err

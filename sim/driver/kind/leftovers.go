@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/kindcluster"
 )
 
@@ -35,7 +36,7 @@ func (i *instance) removeLeftovers(ctx context.Context) error {
 			return err
 		}
 	}
-	return poll(ctx, 200*time.Millisecond, func() (bool, error) {
+	return driver.Poll(ctx, 200*time.Millisecond, func() (bool, error) {
 		for _, id := range running {
 			if len(kindcluster.Processes(id)) > 0 {
 				return false, nil
@@ -82,19 +83,3 @@ func (i *instance) containers(ctx context.Context, namespaces []string) ([]strin
 
 // idOf returns the ID of a container without the name of its runtime: containerd://ID.
 func idOf(container string) string { return container[strings.LastIndexByte(container, '/')+1:] }
-
-// poll calls done repeatedly until it returns true or an error, or until ctx is done.
-func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		if is, err := done(); is || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-	}
-}
