@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/cluster"
 )
 
 // leftover is a subject's namespace of an earlier run.
@@ -34,17 +36,10 @@ func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
 // reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.
 func (d *Driver) reportLeftovers(ctx context.Context) error {
 	all, err := d.leftovers(ctx)
-	if err != nil {
-		return err
-	}
 	for _, one := range all {
-		if time.Now().After(one.until) {
-			d.Tell(fmt.Sprintf("removing what run %s left behind", one.run))
-			continue
-		}
-		d.Tell(fmt.Sprintf("run %s is under way, or was killed a moment ago; a run that begins after %s removes what it left behind", one.run, one.until.UTC().Format(time.TimeOnly+" UTC")))
+		d.Tell(cluster.LeftoverNotice(one.run, one.until))
 	}
-	return nil
+	return err
 }
 
 // removeLeftovers removes what runs left behind that were killed.

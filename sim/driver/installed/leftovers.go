@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/sim/cluster"
 )
 
 // leftover is an earlier run of which namespaces are left.
@@ -55,17 +57,10 @@ func youngest(namespaces []corev1.Namespace) (made time.Time) {
 // reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.
 func (d *Driver) reportLeftovers(ctx context.Context) error {
 	all, err := d.leftovers(ctx)
-	if err != nil {
-		return err
-	}
 	for _, one := range all {
-		if time.Now().After(one.until) {
-			d.Tell(fmt.Sprintf("removing what run %s left behind", one.run))
-			continue
-		}
-		d.Tell(fmt.Sprintf("run %s is under way, or was killed a moment ago; a run that begins after %s removes what it left behind", one.run, one.until.UTC().Format(time.TimeOnly+" UTC")))
+		d.Tell(cluster.LeftoverNotice(one.run, one.until))
 	}
-	return nil
+	return err
 }
 
 // removeLeftovers removes what runs left behind that were killed.
