@@ -4,6 +4,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,12 +21,15 @@ type Task struct {
 	Do func(context.Context, *Cluster) error
 }
 
-// kinds are the kinds of step. matches reports whether a step is of the kind. tasks returns the
-// tasks of a step and the number after its last change; next is the number of its first change.
-var kinds = []struct {
+// kind is a kind of step. A valid step is of one kind.
+type kind struct {
 	matches func(scenario.Step) bool
-	tasks   func(s scenario.Step, in setting, next int) ([]Task, int)
-}{
+	// tasks returns the tasks of a step and the number after its last change; next is the number of
+	// its first change.
+	tasks func(s scenario.Step, in setting, next int) ([]Task, int)
+}
+
+var kinds = []kind{
 	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churnTasks},
 	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recordedTasks},
 	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateTasks},
@@ -50,20 +54,15 @@ func Tasks(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Task, error
 	var all []Task
 	next := 1
 	for _, step := range s.Timeline {
-		performed := false
-		for _, kind := range kinds {
-			if kind.matches(step) {
-				var tasks []Task
-				tasks, next = kind.tasks(step, in, next)
-				all = append(all, tasks...)
-				performed = true
-			}
+		i := slices.IndexFunc(kinds, func(k kind) bool { return k.matches(step) })
+		if i < 0 {
+			return nil, fmt.Errorf("%s:%d: the step has no known action: add churn, apply, delete or fault", s.File, step.Line)
 		}
-		if !performed {
-			return nil, fmt.Errorf("%s:%d: no kind of step matches this step", s.File, step.Line)
-		}
+		var tasks []Task
+		tasks, next = kinds[i].tasks(step, in, next)
+		all = append(all, tasks...)
 	}
-	slices.SortStableFunc(all, func(a, b Task) int { return int(a.At - b.At) })
+	slices.SortStableFunc(all, func(a, b Task) int { return cmp.Compare(a.At, b.At) })
 	return all, nil
 }
 
