@@ -150,7 +150,7 @@ var Endpoints = resource.NewPrinter("Name Endpoints Age", func(ep *corev1.Endpoi
 			}
 		}
 	}
-	return []any{ep.Name, firstOf(all, 3), resource.Age(ep, now)}
+	return []any{ep.Name, firstOf(all), resource.Age(ep, now)}
 })
 
 var Event = resource.NewPrinter("Last_Seen Type Reason Object +Subobject +Source Message +First_Seen +Count +Name", func(ev *corev1.Event, now time.Time) []any {
@@ -179,10 +179,11 @@ func orNone(text string) string {
 
 func joined(texts []string) string { return orNone(strings.Join(texts, ",")) }
 
-// firstOf returns the first n texts and the number of texts left out.
-func firstOf(texts []string, n int) string {
-	if len(texts) <= n {
+// firstOf returns the first three texts and the number of texts left out.
+func firstOf(texts []string) string {
+	const most = 3
+	if len(texts) <= most {
 		return joined(texts)
 	}
-	return fmt.Sprintf("%s + %d more...", joined(texts[:n]), len(texts)-n)
+	return fmt.Sprintf("%s + %d more...", joined(texts[:most]), len(texts)-most)
 }

@@ -32,7 +32,7 @@ var Ingress = resource.NewPrinter("Name Class Hosts Address Ports Age", func(ing
 	for _, lb := range ing.Status.LoadBalancer.Ingress {
 		addresses = append(addresses, lb.IP+lb.Hostname) // one of the two is set
 	}
-	return []any{ing.Name, orNone(class), firstOf(hosts, 3), strings.Join(addresses, ","), ports, resource.Age(ing, now)}
+	return []any{ing.Name, orNone(class), firstOf(hosts), strings.Join(addresses, ","), ports, resource.Age(ing, now)}
 })
 
 var IngressClass = resource.NewPrinter("Name Controller Parameters Age", func(class *networkingv1.IngressClass, now time.Time) []any {
@@ -58,7 +58,7 @@ var EndpointSlice = resource.NewPrinter("Name AddressType Ports Endpoints Age", 
 	for _, e := range slice.Endpoints {
 		addresses = append(addresses, e.Addresses...)
 	}
-	return []any{slice.Name, string(slice.AddressType), unset(firstOf(ports, 3)), unset(firstOf(addresses, 3)), resource.Age(slice, now)}
+	return []any{slice.Name, string(slice.AddressType), unset(firstOf(ports)), unset(firstOf(addresses)), resource.Age(slice, now)}
 })
 
 // unset replaces <none> by <unset>, which kubectl prints for endpoint slices.
