@@ -293,8 +293,10 @@ func (h *hunt) of(names []string) []*behave.Case {
 	return all
 }
 
-// flagsOf and configOf identify what cases of an installation, and of a batch, have in common.
-func sameFlags(a, b *behave.Case) bool  { return maps.Equal(a.Flags, b.Flags) }
+// sameFlags reports whether two cases can share an installation.
+func sameFlags(a, b *behave.Case) bool { return maps.Equal(a.Flags, b.Flags) }
+
+// sameConfig reports whether two such cases can share a batch.
 func sameConfig(a, b *behave.Case) bool { return maps.Equal(a.Config, b.Config) }
 
 // hasty reports whether a case can fail on a busy machine: it measures time, counts by chance, or
