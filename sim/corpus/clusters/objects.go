@@ -72,7 +72,7 @@ func (g *generator) newService(namespace, name string, port int32) *corev1.Servi
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: corev1.ServiceSpec{
 			Type:      corev1.ServiceTypeClusterIP,
-			ClusterIP: address(10, 96, uint32(len(g.backends)+1)),
+			ClusterIP: address(96, uint32(len(g.backends)+1)),
 			Ports:     []corev1.ServicePort{{Name: "http", Port: port, TargetPort: intstr.FromInt32(8080), Protocol: corev1.ProtocolTCP}},
 		},
 	}
@@ -96,17 +96,17 @@ func (g *generator) addSlice(service *corev1.Service, pods int, ready func() boo
 		g.pods++
 		up := ready()
 		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{
-			Addresses:  []string{address(10, 128, g.pods)},
+			Addresses:  []string{address(128, g.pods)},
 			Conditions: discoveryv1.EndpointConditions{Ready: &up, Serving: new(up), Terminating: new(false)},
 		})
 	}
 	g.add(slice)
 }
 
-// address returns address n of the network first.second.0.0.
-func address(first, second byte, n uint32) string {
+// address returns address n of the network 10.second.0.0.
+func address(second byte, n uint32) string {
 	n += uint32(second) << 16
-	return netip.AddrFrom4([4]byte{first, byte(n >> 16), byte(n >> 8), byte(n)}).String()
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}).String()
 }
 
 // The shares of certificates, in percent.
