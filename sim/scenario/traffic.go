@@ -26,23 +26,37 @@ func (c *checker) traffic() {
 		c.arrivals(t, path)
 		c.length(t, append(path, "last"))
 		c.size(t, append(path, "bytes"))
-		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
-		case stream && c.Population.Cluster != "":
-			c.addProblem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
-		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have streams
-			c.addProblem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
-		case !stream && t.Host == "" && c.Population.IsZero():
-			c.addProblem("traffic without a host", "add host: NAME, or a population", path...)
-		}
-		if t.Host != "" && slices.Contains(c.known.StreamLanes, t.Lane) {
-			c.addProblem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
-		}
-		if t.Service != "" && t.Host == "" && !slices.Contains(c.known.StreamLanes, t.Lane) {
-			c.addProblem("service: belongs to a host", "add host: NAME, or remove it", append(path, "service")...)
+		if slices.Contains(c.known.StreamLanes, t.Lane) {
+			c.streamLane(t, path)
+		} else {
+			c.hostLane(t, path)
 		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
 			c.addProblem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
+	}
+}
+
+// streamLane checks what a lane connects to that uses the ports of services.
+func (c *checker) streamLane(t Traffic, path []any) {
+	switch p := c.Population; {
+	case p.Cluster != "":
+		c.addProblem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
+	case !p.Streams && p.Recording == "": // a recording may have streams
+		c.addProblem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
+	}
+	if t.Host != "" {
+		c.addProblem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
+	}
+}
+
+// hostLane checks what a lane requests that uses hosts.
+func (c *checker) hostLane(t Traffic, path []any) {
+	if t.Host == "" && c.Population.IsZero() {
+		c.addProblem("traffic without a host", "add host: NAME, or a population", path...)
+	}
+	if t.Host == "" && t.Service != "" {
+		c.addProblem("service: belongs to a host", "add host: NAME, or remove it", append(path, "service")...)
 	}
 }
 
