@@ -163,7 +163,7 @@ func (c *Canary) due() (about []*sighted) {
 	c.next = (c.next + 1) % len(c.open)
 	due := c.open[c.next].change
 	for _, s := range c.open {
-		if s.change.Host == due.Host && s.change.Path == due.Path && s.change.TLS == due.TLS {
+		if sameRoute(s.change, due) {
 			about = append(about, s)
 		}
 	}
@@ -186,14 +186,7 @@ func (c *Canary) poll(ctx context.Context, about []*sighted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range about {
-		log := event.Answer{
-			Worker: event.SomeWorker, Change: s.change.ID, Service: s.change.Service,
-			Pod: a.pod, Served: a.service, Status: a.status, Took: took,
-		}
-		if err != nil {
-			log.Error = err.Error()
-		}
-		c.log.Write(event.Event{At: c.log.At(sent.Add(took)), Subject: c.subject, Answer: &log})
+		c.log.Write(event.Event{At: c.log.At(sent.Add(took)), Subject: c.subject, Answer: a.event(event.SomeWorker, s.change, took, err)})
 		s.record(a, err)
 	}
 }

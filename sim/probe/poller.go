@@ -161,14 +161,7 @@ func (p *poller) poll(conn *connection, about []*progress) bool {
 func (p *poller) answer(about []*progress, a answer, err error, sent time.Time) (unshown []*progress) {
 	took := time.Since(sent)
 	for _, pr := range about {
-		log := event.Answer{
-			Worker: p.pid, Change: pr.change.ID, Service: pr.change.Service,
-			Pod: a.pod, Served: a.service, Status: a.status, Took: took,
-		}
-		if err != nil {
-			log.Error = err.Error()
-		}
-		p.c.log.Write(event.Event{At: p.c.log.At(sent.Add(took)), Subject: p.c.workers.subject, Answer: &log})
+		p.c.log.Write(event.Event{At: p.c.log.At(sent.Add(took)), Subject: p.c.workers.subject, Answer: a.event(p.pid, pr.change, took, err)})
 	}
 	return p.record(about, a, err)
 }
@@ -209,7 +202,7 @@ func (p *poller) due() []*progress {
 	due := p.open[p.next].change
 	var about []*progress
 	for _, pr := range p.open {
-		if pr.change.Host == due.Host && pr.change.Path == due.Path && pr.change.TLS == due.TLS {
+		if sameRoute(pr.change, due) {
 			about = append(about, pr)
 		}
 	}

@@ -34,7 +34,7 @@ type pool struct {
 	ctx     context.Context
 	address string
 	workers *Workers
-	vain    *trouble
+	trouble *trouble
 	opened  atomic.Int64
 
 	round     sync.Mutex     // held while dialling: one round serves all callers that wait
@@ -50,8 +50,8 @@ type pool struct {
 func newPool(ctx context.Context, address string, workers *Workers) *pool {
 	return &pool{
 		ctx: ctx, address: address, workers: workers,
-		vain:   &trouble{log: workers.log, subject: workers.subject},
-		spares: map[int][]*connection{}, reached: map[int]bool{}, sought: map[int]bool{},
+		trouble: &trouble{log: workers.log, subject: workers.subject},
+		spares:  map[int][]*connection{}, reached: map[int]bool{}, sought: map[int]bool{},
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 			p.mu.Lock()
 			p.sought[pid] = true
 			p.mu.Unlock()
-			p.vain.report("a worker is not probed: no connection to "+p.address+" reaches it", fmt.Errorf("worker %d, %d connections tried", pid, round*dialsAtOnce))
+			p.trouble.report("a worker is not probed: no connection to "+p.address+" reaches it", fmt.Errorf("worker %d, %d connections tried", pid, round*dialsAtOnce))
 		}
 		select {
 		case <-ctx.Done():

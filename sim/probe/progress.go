@@ -85,6 +85,24 @@ type answer struct {
 	last    bool // nginx closes the connection after it
 }
 
+// event returns what the log has about an answer of a worker (its PID) to a request about a change, or
+// about the error instead of an answer.
+func (a answer) event(worker int, about event.Change, took time.Duration, err error) *event.Answer {
+	logged := &event.Answer{
+		Worker: worker, Change: about.ID, Service: about.Service,
+		Pod: a.pod, Served: a.service, Status: a.status, Took: took,
+	}
+	if err != nil {
+		logged.Error = err.Error()
+	}
+	return logged
+}
+
+// sameRoute reports whether one request shows both changes.
+func sameRoute(a, b event.Change) bool {
+	return a.Host == b.Host && a.Path == b.Path && a.TLS == b.TLS
+}
+
 func without(pods, gone []string) []string {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod string) bool { return slices.Contains(gone, pod) })
 }
