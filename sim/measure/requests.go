@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"windtunnel.dev/internal/plural"
@@ -124,12 +125,7 @@ func (m *requests) Result(s *Subject, _ *Timeline) {
 	for name, t := range m.byLane {
 		s.Lanes = append(s.Lanes, Lane{Name: name, Requests: t.result(), Lasted: t.lasted.result()})
 	}
-	slices.SortFunc(s.Lanes, func(a, b Lane) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.Lanes, func(a, b Lane) int { return strings.Compare(a.Name, b.Name) })
 	for _, lane := range s.Lanes {
 		if lane.Missed > 0 {
 			s.Trouble = append(s.Trouble, fmt.Sprintf("traffic of lane %s: %d of %s due never sent: the generator fell behind", lane.Name, lane.Missed, plural.Of(lane.Due, "request")))

@@ -22,9 +22,9 @@ const (
 // trends follows the resources of the subject's processes. The initial growth of a controller,
 // until its caches are full, is not a trend, so a tenth of the time is excluded.
 type trends struct {
-	rounds                                             rounds
-	nginxRSS, nginxPSS, nginxFiles, rssOurs, filesOurs points
-	heap, dictionaries                                 points
+	rounds                                                         rounds
+	nginxRSS, nginxPSS, nginxFiles, controllerRSS, controllerFiles points
+	heap, dictionaries                                             points
 }
 
 // points contains the values of each stretch.
@@ -40,8 +40,8 @@ func (m *trends) Add(e *event.Event, in bool) {
 		m.add(&m.nginxRSS, e.At, e.Usage.NginxRSS)
 		m.add(&m.nginxPSS, e.At, e.Usage.NginxPSS)
 		m.add(&m.nginxFiles, e.At, int64(e.Usage.NginxFiles))
-		m.add(&m.rssOurs, e.At, e.Usage.ControllerRSS)
-		m.add(&m.filesOurs, e.At, int64(e.Usage.ControllerFiles))
+		m.add(&m.controllerRSS, e.At, e.Usage.ControllerRSS)
+		m.add(&m.controllerFiles, e.At, int64(e.Usage.ControllerFiles))
 	}
 	if e.Memory != nil {
 		m.add(&m.heap, e.At, e.Memory.Heap)
@@ -74,7 +74,7 @@ func (m *trends) Result(s *Subject, _ *Timeline) {
 	every := m.rounds.total() / trendPoints
 	s.Trend = Trends{
 		NginxRSS: m.nginxRSS.trend(every), NginxPSS: m.nginxPSS.trend(every), NginxFiles: m.nginxFiles.trend(every),
-		ControllerRSS: m.rssOurs.trend(every), ControllerFiles: m.filesOurs.trend(every),
+		ControllerRSS: m.controllerRSS.trend(every), ControllerFiles: m.controllerFiles.trend(every),
 		ControllerHeap: m.heap.trend(every), NginxDictionaries: m.dictionaries.trend(every),
 	}
 }
