@@ -83,11 +83,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	if err := o.parseSides(); err != nil {
 		return err
 	}
-	load := loadScenario
-	if o.subjects != [2]string{} || o.driver.replacesController() {
-		load = loadForAnyController
-	}
-	s, err := load(path)
+	s, err := loaderFor(o.subjects != [2]string{} || o.driver.replacesController())(path)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,15 @@ func loadForAnyController(path string) (*scenario.Scenario, error) {
 	return scenario.Load(path, known)
 }
 
+// loaderFor returns the function that reads scenarios for a run. replaced says whether another controller
+// may replace the bundled one.
+func loaderFor(replaced bool) func(path string) (*scenario.Scenario, error) {
+	if replaced {
+		return loadForAnyController
+	}
+	return loadScenario
+}
+
 // knownNames returns the names that scenarios are validated against.
 func knownNames() scenario.Known {
 	return scenario.Known{

@@ -68,11 +68,7 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	load := loadScenario
-	if len(subjects) > 0 || o.driver.replacesController() {
-		load = loadForAnyController
-	}
-	s, err := load(path)
+	s, err := loaderFor(len(subjects) > 0 || o.driver.replacesController())(path)
 	if err != nil {
 		return err
 	}

@@ -114,11 +114,7 @@ func (o verifyOptions) prepare(paths []string, stderr io.Writer) ([]*scenario.Sc
 	if err != nil {
 		return nil, err
 	}
-	load := loadScenario
-	if len(subjects) > 0 || o.driver.replacesController() {
-		load = loadForAnyController
-	}
-	all, err := scenarios(paths, o.tier, load)
+	all, err := scenarios(paths, o.tier, loaderFor(len(subjects) > 0 || o.driver.replacesController()))
 	if err != nil {
 		return nil, err
 	}
