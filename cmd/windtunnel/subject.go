@@ -26,7 +26,7 @@ func addSubjects(flags *pflag.FlagSet, all *[]string) {
 	flags.StringArrayVar(all, "subject", nil, "what runs instead of the bundled controller: "+subjectUsage+". Several controllers become one subject each")
 }
 
-// subjects parses the values of --subject. images says that a bare name is that of an image.
+// parseSubjects parses the values of --subject. With images, a name that is no path is that of an image.
 func parseSubjects(texts []string, images bool) ([]scenario.Subject, error) {
 	var all []scenario.Subject
 	for _, text := range texts {

@@ -186,7 +186,7 @@ func (o sweepOptions) loader(path string, stderr io.Writer) (sweep.Loader, []byt
 	}, text, nil
 }
 
-// checkPlanned is an error if a combination cannot be run.
+// checkPlanned returns an error if a combination cannot be run.
 func checkPlanned(d driver.Driver, planned []sweep.Planned, seed uint64, stderr io.Writer) error {
 	for _, p := range planned {
 		err := driver.Supports(d, p.Scenario)
