@@ -67,8 +67,8 @@ func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) 
 	if !(o.floor > 0) {
 		return compare.Options{}, fmt.Errorf("--floor=%v: want more than 0", o.floor)
 	}
-	if o.least < 0 {
-		return compare.Options{}, fmt.Errorf("--floor-time=%v: want more than 0", o.least)
+	if err := notNegative("floor-time", o.least); err != nil {
+		return compare.Options{}, err
 	}
 	if _, err := compare.Select(o.figures); err != nil {
 		return compare.Options{}, fmt.Errorf("--figure: %w", err)
