@@ -92,20 +92,9 @@ be used, 3 some tests could not be run, 130 interrupted.`,
 }
 
 func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	parts, err := o.chosenParts()
+	parts, err := o.check()
 	if err != nil {
 		return err
-	}
-	if o.rounds < 1 {
-		return fmt.Errorf("--rounds %d: want at least 1; a verdict needs several", o.rounds)
-	}
-	if o.requests < 0 {
-		return fmt.Errorf("--corpus-requests %d: want 0 (none) or more", o.requests)
-	}
-	if len(o.cases) > 0 {
-		if o.named, err = loadCases(o.cases); err != nil {
-			return fmt.Errorf("--cases: %w", err)
-		}
 	}
 	folder, err := tempdir.Make("regress")
 	if err != nil {
@@ -128,22 +117,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		}
 	}
 	options := regress.Options{Parts: parts, Minimise: o.minimise, Today: time.Now()}
-	var sides side.Pair
-	var notes []string
-	if other := otherController(subjects); other != "" {
-		if options.Parts, err = o.partsOf(other); err != nil {
-			return err
-		}
-		notes = append(notes, other+" is another controller: only behaviour is compared.")
-	} else {
-		if sides, options.Clusters, err = o.sides(subjects, folder.Path); err != nil {
-			return err
-		}
-		if notes, err = sides.Unused(options.Clusters); err != nil {
-			return err
-		}
-		options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
-		options.Settings, options.HeadWith = sides.Settings, sides.HeadWith
+	sides, notes, err := o.open(subjects, folder.Path, &options)
+	if err != nil {
+		return err
 	}
 	options.Behaviour = o.behaviourOf(sides, subjects, filepath.Join(folder.Path, "cases"))
 	project, err := o.project()
@@ -170,6 +146,42 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	result.Notes = append(notes, result.Notes...)
 	return o.finish(stdout, result)
+}
+
+// check checks the flags, reads the cases that they name, and returns the chosen parts.
+func (o *regressOptions) check() (parts []regress.Part, err error) {
+	if parts, err = o.chosenParts(); err != nil {
+		return nil, err
+	}
+	if o.rounds < 1 {
+		return nil, fmt.Errorf("--rounds %d: want at least 1; a verdict needs several", o.rounds)
+	}
+	if o.requests < 0 {
+		return nil, fmt.Errorf("--corpus-requests %d: want 0 (none) or more", o.requests)
+	}
+	if len(o.cases) > 0 {
+		if o.named, err = loadCases(o.cases); err != nil {
+			return nil, fmt.Errorf("--cases: %w", err)
+		}
+	}
+	return parts, nil
+}
+
+// open opens both sides below a folder, and adds them to the options. The bundled controller renders
+// them; if it does not render one, the sides are empty, and only behaviour is compared. The notes are for
+// the report.
+func (o *regressOptions) open(subjects [2]scenario.Subject, folder string, options *regress.Options) (sides side.Pair, notes []string, err error) {
+	if other := otherController(subjects); other != "" {
+		options.Parts, err = o.partsOf(other)
+		return sides, []string{other + " is another controller: only behaviour is compared."}, err
+	}
+	if sides, options.Clusters, err = o.sides(subjects, folder); err != nil {
+		return sides, nil, err
+	}
+	options.Base, options.Head, options.SameProgram = sides.Base, sides.Head, sides.SameProgram
+	options.Settings, options.HeadWith = sides.Settings, sides.HeadWith
+	notes, err = sides.Unused(options.Clusters)
+	return sides, notes, err
 }
 
 // speedOf returns what measures both sides on a cluster.
