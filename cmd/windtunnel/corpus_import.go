@@ -158,7 +158,11 @@ func (o *corpusImportOptions) read(ctx context.Context, args []string, stdin io.
 	case !live && len(args) == 0:
 		return nil, errors.New("nothing to import: name a dump, or a cluster with --kubeconfig or --context")
 	case !live:
-		return readManifests(args, stdin)
+		manifests, err := readManifests(args, stdin)
+		if errors.Is(err, readfile.ErrTooLarge) {
+			return nil, fmt.Errorf("%w; or import the cluster itself, with --kubeconfig", err)
+		}
+		return manifests, err
 	}
 	config, err := liveCluster(o.kubeconfig, o.context)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/tls"
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/manifest"
 )
@@ -138,7 +137,7 @@ func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
 // readCluster reads manifests from a file, from a folder or, if the path is -, from stdin.
 func readCluster(stdin io.Reader, path string) (*snapshot.Manifests, error) {
 	if path == "-" {
-		text, err := readfile.All(stdin, manifest.Largest)
+		text, err := manifest.ReadAll(stdin)
 		if err != nil {
 			return nil, fmt.Errorf("reading manifests: %w", err)
 		}
@@ -150,7 +149,7 @@ func readCluster(stdin io.Reader, path string) (*snapshot.Manifests, error) {
 	}
 	var files []snapshot.File
 	for _, name := range names {
-		text, err := readfile.Read(name, manifest.Largest)
+		text, err := manifest.Read(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading manifests: %w", err)
 		}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/internal/plural"
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/manifest"
 )
@@ -59,7 +58,7 @@ func readManifests(paths []string, stdin io.Reader) ([]manifest.Manifest, error)
 		var err error
 		if path == "-" {
 			var text []byte
-			if text, err = readfile.All(stdin, manifest.Largest); err == nil {
+			if text, err = manifest.ReadAll(stdin); err == nil {
 				found, err = manifest.Parse("<stdin>", text)
 			}
 		} else {

@@ -82,8 +82,11 @@ func All(r io.Reader, limit int64) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
 }
 
+// ErrTooLarge means that a file or a stream has more bytes than may be read.
+var ErrTooLarge = errors.New("too large")
+
 func tooLarge(limit int64) error {
-	return fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", limit)
+	return fmt.Errorf("%w: it has more than %d bytes, the maximum", ErrTooLarge, limit)
 }
 
 func isPipe(file *os.File) bool {

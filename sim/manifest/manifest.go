@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +24,26 @@ import (
 // Largest is the maximum size of a manifest file, in bytes, because parsing YAML needs many times
 // that in memory. Larger dumps can be split into several files.
 const Largest = 64 << 20
+
+// Read reads a file with manifests, as text.
+func Read(path string) ([]byte, error) {
+	text, err := readfile.Read(path, Largest)
+	return text, advise(err)
+}
+
+// ReadAll reads a stream with manifests, as text.
+func ReadAll(r io.Reader) ([]byte, error) {
+	text, err := readfile.All(r, Largest)
+	return text, advise(err)
+}
+
+// advise says how to mend manifests that are too large.
+func advise(err error) error {
+	if errors.Is(err, readfile.ErrTooLarge) {
+		return fmt.Errorf("%w; leave out Secrets that no ingress uses, such as those of Helm, or split it into several files", err)
+	}
+	return err
+}
 
 // Manifest is an object, and the place where it was read.
 type Manifest struct {
@@ -46,7 +67,7 @@ func Load(paths ...string) ([]Manifest, error) {
 		files, err := Files(path)
 		errs = append(errs, err)
 		for _, file := range files {
-			data, err := readfile.Read(file, Largest)
+			data, err := Read(file)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("reading manifests: %w", err))
 				continue

@@ -1,11 +1,14 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/internal/readfile"
 )
 
 func TestParseRecordsLines(t *testing.T) {
@@ -89,4 +92,23 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("the error has no location: %v", err)
 		}
 	})
+}
+
+func TestTooLargeFileIsAnErrorWithAdvice(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dump.yaml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, Largest+1); err != nil { // a sparse file
+		t.Fatal(err)
+	}
+	_, err := Load(file)
+	if !errors.Is(err, readfile.ErrTooLarge) {
+		t.Fatalf("the error is %v, want %v", err, readfile.ErrTooLarge)
+	}
+	for _, want := range []string{file, "more than 67108864 bytes", "leave out Secrets that no ingress uses"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error %q does not contain %q", err, want)
+		}
+	}
 }

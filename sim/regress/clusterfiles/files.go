@@ -15,7 +15,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/corpus/clusters"
 	"windtunnel.dev/sim/manifest"
@@ -84,7 +83,7 @@ func readFlags(flags map[string]string, path string) error {
 		folder, only = filepath.Dir(path), filepath.Base(path)
 	}
 	file := filepath.Join(folder, clusters.IndexFile)
-	text, err := readfile.Read(file, manifest.Largest)
+	text, err := manifest.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -140,7 +139,7 @@ func distinct(all []regress.Cluster) []regress.Cluster {
 }
 
 func readCluster(file string, known behave.Known) (regress.Cluster, error) {
-	text, err := readfile.Read(file, manifest.Largest)
+	text, err := manifest.Read(file)
 	if err != nil {
 		return regress.Cluster{}, fmt.Errorf("reading the corpus: %w", err)
 	}
