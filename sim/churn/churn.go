@@ -138,25 +138,3 @@ func (r *roll) next() Change {
 	service.Pods[slices.Index(service.Pods, leaving)] = coming
 	return Change{Service: service.Key(), Add: []string{coming}, Remove: []string{leaving}}
 }
-
-// Rounds splits the stream into n rounds of equal length, in order of time. The times in a round
-// count from its beginning; the IDs stay. If the timeline continues after the stream, set Length
-// first.
-func (s Stream) Rounds(n int) []Stream {
-	rounds := make([]Stream, n)
-	begin := func(round int) time.Duration {
-		return time.Duration(float64(s.Length) * (float64(round) / float64(n)))
-	}
-	round := 0
-	for _, change := range s.Changes {
-		for round < n-1 && change.At >= begin(round+1) {
-			round++
-		}
-		change.At -= begin(round)
-		rounds[round].Changes = append(rounds[round].Changes, change)
-	}
-	for i := range rounds {
-		rounds[i].Length = begin(i+1) - begin(i)
-	}
-	return rounds
-}

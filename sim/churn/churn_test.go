@@ -143,37 +143,3 @@ func TestNoPodsNoChanges(t *testing.T) {
 		}
 	}
 }
-
-func TestRoundsJoinToTheWhole(t *testing.T) {
-	eachShape(t, func(t *testing.T, _ corpus.Population, _ churn.Options, s churn.Stream) {
-		for _, n := range []int{1, 2, 3, 7} {
-			var begin time.Duration
-			var joined []churn.Change
-			for _, round := range s.Rounds(n) {
-				for _, c := range round.Changes {
-					if c.At < 0 || c.At > round.Length {
-						t.Fatalf("change %d at %v is outside a round of %v", c.ID, c.At, round.Length)
-					}
-					c.At += begin
-					joined = append(joined, c)
-				}
-				begin += round.Length
-			}
-			if begin != s.Length {
-				t.Errorf("%d rounds last %v, want %v", n, begin, s.Length)
-			}
-			if diff := cmp.Diff(s.Changes, joined); diff != "" {
-				t.Errorf("%d rounds joined, -want +got:\n%s", n, diff)
-			}
-		}
-	})
-}
-
-func TestRoundsHaveEqualShares(t *testing.T) {
-	s := churn.RollingUpdate(population(100, 5), churn.Options{Seed: 1, Rate: 5, For: 20 * time.Second})
-	for i, round := range s.Rounds(2) {
-		if len(round.Changes) != 50 || round.Length != 10*time.Second {
-			t.Errorf("round %d: %d changes in %v, want 50 in 10s", i+1, len(round.Changes), round.Length)
-		}
-	}
-}
