@@ -14,8 +14,8 @@ import (
 )
 
 // control talks to nginx's status server. It keeps no connections alive, because an idle one
-// belongs to a worker that the next reload ends. Its buffers hold a changed backend and an answer;
-// those of larger bodies are not used, and each change makes new ones.
+// belongs to a worker that the next reload ends. Each connection allocates two buffers, so they are
+// small: large enough for a changed backend and an answer. Larger bodies do not go through them.
 var control = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{DisableKeepAlives: true, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10},

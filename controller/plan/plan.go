@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// State is what nginx reads, as bytes. The running and the wanted state are compared byte by byte,
-// so checksums and times do not belong in it. Files and Certificates contain private keys and must not
-// be logged.
+// State is what nginx reads, as bytes or as values that have one encoding. The running and the wanted
+// state are compared whole, so checksums and times do not belong in it. Files and Certificates contain
+// private keys and must not be logged.
 type State struct {
 	Conf         conf.Text         // nginx.conf
 	LuaConfig    []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload

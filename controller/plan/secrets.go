@@ -66,7 +66,7 @@ func whyCertificates(running, next wire.Certificates) []Why {
 			whys = append(whys, Why{New: fmt.Sprintf("certificate %s renewed", uid)})
 		}
 	}
-	return orLayout(whys, "a certificate of no host")
+	return orLayout(whys, "certificates that no host uses")
 }
 
 // whyPass lists the changes of hosts and addresses, and of the listener's other settings.

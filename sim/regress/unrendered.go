@@ -29,7 +29,7 @@ func (r *runner) unrendered(ctx context.Context) (string, error) {
 		all = append(all, fmt.Sprintf("%s (%s)", site, textAt(r.changed.headText, site)))
 	}
 	for _, site := range base {
-		// A line that has changed is one of both sides.
+		// If head has lines of this file, those of base are their earlier versions.
 		if !slices.ContainsFunc(head, func(h Site) bool { return h.File == site.File }) {
 			all = append(all, fmt.Sprintf("%s of base (%s)", site, textAt(r.changed.baseText, site)))
 		}

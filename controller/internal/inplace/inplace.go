@@ -14,8 +14,8 @@ type Comparer[T any] struct {
 	value T // room for the value that is compared
 }
 
-// Equal reports whether value and the value at other are deeply equal (reflect.DeepEqual). A value of
-// which other is a copy takes a hundredth of the time of other equal values.
+// Equal reports whether value and the value at other are copies of each other, or deeply equal
+// (reflect.DeepEqual). Copies are compared without reflection, which takes a small part of the time.
 func (c *Comparer[T]) Equal(value T, other *T) bool {
 	c.value = value
 	return bytes.Equal(memory(&c.value), memory(other)) || reflect.DeepEqual(&c.value, other)
