@@ -49,7 +49,7 @@ func fillDisk(v Victim, _ time.Duration) (endFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	filler, err := fill(filepath.Join(m.root, dir))
+	filler, err := fill(m.pid, filepath.Join(m.root, dir))
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,18 @@ func isSmall(pid int, dir string) (bool, error) {
 	} else if err != nil {
 		return false, fmt.Errorf("looking at %s: %w", dir, err)
 	}
+	return isSmallDevice(pid, folder.Dev)
+}
+
+// isSmallDevice reports whether a device is the small file system of a process's mounts.
+func isSmallDevice(pid int, device uint64) (bool, error) {
 	mounts, err := procfs.GetProcMounts(pid)
 	if err != nil {
-		return false, fmt.Errorf("looking for the file system of %s: %w", dir, err)
+		return false, fmt.Errorf("looking for the small file system: %w", err)
 	}
-	device := fmt.Sprintf("%d:%d", unix.Major(folder.Dev), unix.Minor(folder.Dev))
+	number := fmt.Sprintf("%d:%d", unix.Major(device), unix.Minor(device))
 	return slices.ContainsFunc(mounts, func(m *procfs.MountInfo) bool {
-		return m.Source == smallDisk && m.MajorMinorVer == device
+		return m.Source == smallDisk && m.MajorMinorVer == number
 	}), nil
 }
 
@@ -161,21 +166,40 @@ func chown(path string, as fs.FileInfo) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// fill takes all space in the file system of a folder until the returned file is closed. The file
-// has no name, so the kernel frees the space in any case when the harness ends.
-func fill(dir string) (*os.File, error) {
+// fill takes all space in the file system of a folder, which must be the small one of a process's
+// mounts, until the returned file is closed. The file has no name, so the kernel frees the space in
+// any case when the harness ends.
+func fill(pid int, dir string) (*os.File, error) {
 	filler, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if err := fillSmall(pid, filler); err != nil {
+		return nil, errors.Join(err, filler.Close())
+	}
+	return filler, nil
+}
+
+// fillSmall writes to an open file until its file system is full. The mount may have gone since it was
+// made, with nginx's container for example. Then the file is on the machine's own disk, and nothing is
+// written.
+func fillSmall(pid int, filler *os.File) error {
+	var file unix.Stat_t
+	if err := unix.Fstat(int(filler.Fd()), &file); err != nil {
+		return err
+	}
+	if small, err := isSmallDevice(pid, file.Dev); err != nil {
+		return err
+	} else if !small {
+		return fmt.Errorf("the small file system at %s has gone", filler.Name())
 	}
 	for block := make([]byte, 1<<20); len(block) > 0; {
 		switch _, err := filler.Write(block); {
 		case errors.Is(err, syscall.ENOSPC):
 			block = block[:len(block)/2]
 		case err != nil:
-			filler.Close()
-			return nil, err
+			return err
 		}
 	}
-	return filler, nil
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +47,23 @@ func TestDiskFull(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(conf); len(got) != len(content) || len(p.troubles) != 0 {
 		t.Errorf("got %d bytes of %d, troubles %q", len(got), len(content), p.troubles)
+	}
+}
+
+// A file system that the fault did not make is not filled: it may be the machine's own.
+func TestOtherDiskIsNotFilled(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("another-disk", dir, "tmpfs", 0, "size=1m"); errors.Is(err, unix.EPERM) {
+		t.Skip("mounting a file system needs root")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	filler, err := fill(os.Getpid(), dir)
+	if err == nil {
+		filler.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), dir+" has gone") {
+		t.Errorf("got %v", err)
 	}
 }
