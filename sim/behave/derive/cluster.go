@@ -156,7 +156,7 @@ func (c *cluster) serves(i *networkingv1.Ingress, o Options, notes *notes) bool 
 }
 
 // annotationsOf returns the controller's annotations of an ingress, without their prefix: those that
-// are known, and the names of all. Empty ones have no effect.
+// the cases can have, and the names of all. Empty ones have no effect.
 func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[string]string, all map[string]bool) {
 	prefix := cmp.Or(o.Flags["annotations-prefix"], defaultPrefix) + "/"
 	known, all = map[string]string{}, map[string]bool{}
@@ -172,6 +172,11 @@ func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[
 		default:
 			known[name] = value
 		}
+	}
+	if header := "connection-proxy-header"; known[header] != "" && speaksGRPC(known["backend-protocol"]) {
+		delete(known, header)
+		notes.add("annotation/"+header, "left out: HTTP/2 forbids the header Connection, so pods that speak gRPC reject requests or close the connection, by chance",
+			cmp.Or(i.Namespace, defaultNamespace)+"/"+i.Name)
 	}
 	return known, all
 }

@@ -130,7 +130,12 @@ func (b *builder) speakToCanaries() {
 
 // grpc reports whether clients of the ingress speak gRPC.
 func (i *ingress) grpc() bool {
-	return strings.HasPrefix(strings.ToUpper(i.value("backend-protocol")), "GRPC")
+	return speaksGRPC(i.value("backend-protocol"))
+}
+
+// speaksGRPC reports whether a backend-protocol is gRPC, with or without TLS.
+func speaksGRPC(protocol string) bool {
+	return strings.HasPrefix(strings.ToUpper(protocol), "GRPC")
 }
 
 // reference returns the object that an annotation names, as [namespace/]name.
