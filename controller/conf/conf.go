@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"strings"
 )
 
 // Text is a configuration as a sequence of pieces, each of which consists of whole lines. How a
@@ -49,7 +50,14 @@ func (t Text) Bytes() []byte {
 	return all
 }
 
-func (t Text) String() string { return string(t.Bytes()) }
+func (t Text) String() string {
+	var all strings.Builder
+	all.Grow(t.Len())
+	for _, p := range t.pieces {
+		all.Write(p.text)
+	}
+	return all.String()
+}
 
 // Append returns the text with more at its end. The caller must not modify more afterwards.
 func (t Text) Append(more []byte) Text {
@@ -72,10 +80,28 @@ func (t Text) WriteTo(w io.Writer) (int64, error) {
 // Equal reports whether two texts have the same bytes.
 func (t Text) Equal(other Text) bool {
 	a, b := withoutCommonEnds(t, other)
-	if a.Len() != b.Len() {
-		return false
+	return a.Len() == b.Len() && sameBytes(a.pieces, b.pieces)
+}
+
+// sameBytes reports whether pieces of the same total length have the same bytes, however they are divided.
+func sameBytes(a, b []*Piece) bool {
+	var x, y []byte // what is left of the current pieces
+	for len(a) > 0 || len(x) > 0 {
+		if len(x) == 0 {
+			x, a = a[0].text, a[1:]
+			continue
+		}
+		if len(y) == 0 {
+			y, b = b[0].text, b[1:]
+			continue
+		}
+		n := min(len(x), len(y))
+		if !bytes.Equal(x[:n], y[:n]) {
+			return false
+		}
+		x, y = x[n:], y[n:]
 	}
-	return len(a.pieces) == 0 && len(b.pieces) == 0 || bytes.Equal(a.Bytes(), b.Bytes())
+	return true
 }
 
 // Contains reports whether part occurs within a piece.

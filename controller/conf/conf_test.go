@@ -27,6 +27,8 @@ func TestEqualComparesBytesNotPieces(t *testing.T) {
 		{conf.Of(p...), conf.Of(texts("a;\n", "b;\n", "c;\n")...), true},
 		{conf.Of(p...), whole, true},
 		{whole, conf.Of(p...), true},
+		{conf.Of(p...), conf.Of(texts("a;\nb;\n", "", "c;\n", "")...), true},
+		{conf.Of(p...), conf.Of(texts("a;\nb;\n", "d;\n")...), false},
 		{conf.Of(p...), conf.Of(p[0], p[2], p[1]), false},
 		{conf.Of(p...), conf.Of(p[:2]...), false},
 		{conf.Of(p[0], p[0]), conf.Of(p[0]), false},
