@@ -91,7 +91,7 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 	if err != nil {
 		return err
 	}
-	if err := o.createFolder(); err != nil {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
 	recording, err := derive.NewRecording(derived.Cases, o.folder(), knownCaseNames())
@@ -147,10 +147,13 @@ func recordOutcome(ctx context.Context, err error, lost, all int) judge.Outcome 
 	return judge.Passed
 }
 
-// derive reads the manifests and derives the questions.
+// derive reads the manifests and derives the questions. A folder that has cases already is an error.
 func (o caseRecordOptions) derive(paths []string, stdin io.Reader, stderr io.Writer) (derive.Derived, error) {
 	if o.out == "" {
 		return derive.Derived{}, errors.New("--out is missing: name a folder for the cases")
+	}
+	if found, _ := filepath.Glob(filepath.Join(o.out, "*.yaml")); len(found) > 0 {
+		return derive.Derived{}, fmt.Errorf("%s has YAML files already: choose another --out, or remove them", o.out)
 	}
 	flags, err := derive.Flags(o.subject.flags)
 	if err != nil {
@@ -161,14 +164,6 @@ func (o caseRecordOptions) derive(paths []string, stdin io.Reader, stderr io.Wri
 		return derive.Derived{}, err
 	}
 	return o.manifests.derive(manifests, flags, paths, stderr)
-}
-
-// createFolder makes the folder for the cases. One that has cases already is an error.
-func (o caseRecordOptions) createFolder() error {
-	if found, _ := filepath.Glob(filepath.Join(o.out, "*.yaml")); len(found) > 0 {
-		return fmt.Errorf("%s has YAML files already: choose another --out, or remove them", o.out)
-	}
-	return os.MkdirAll(o.out, 0o755)
 }
 
 // folder is the name of the folder, which the names of the cases begin with.

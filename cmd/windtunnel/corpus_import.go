@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/corpus/clusters"
 	"windtunnel.dev/sim/corpus/dump"
@@ -54,7 +55,7 @@ If the folder of the file is a corpus, its index gets an entry.
 Exit codes: 0 imported, 2 the dump cannot be read, or the file exists.`,
 		Args: arguments("[DUMP]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
@@ -93,7 +94,7 @@ func (o *corpusImportOptions) addObjects(flags *pflag.FlagSet) {
 	}
 }
 
-func (o *corpusImportOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+func (o *corpusImportOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if filepath.Ext(o.out) != ".yaml" {
 		return fmt.Errorf("--out=%s: want a file name that ends in .yaml", o.out)
 	}
@@ -103,11 +104,15 @@ func (o *corpusImportOptions) run(ctx context.Context, args []string, stdin io.R
 	if err := o.completeKey(); err != nil {
 		return err
 	}
+	said := sayIfSlow(stderr, "reading the objects")
 	manifests, err := o.read(ctx, args, stdin)
+	said()
 	if err != nil {
 		return err
 	}
+	said = sayIfSlow(stderr, "removing secrets from "+plural.Of(len(manifests), "object"))
 	imported, err := dump.Of(manifests, o.Options)
+	said()
 	if err != nil {
 		return err
 	}

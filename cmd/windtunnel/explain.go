@@ -82,8 +82,8 @@ func (o *explainOptions) explain(stdin io.Reader, stdout, stderr io.Writer, old,
 	if old == "-" && next == "-" {
 		return errors.New("OLD and NEW are both standard input: use a file for one of them")
 	}
-	before, beforeErr := readCluster(stdin, old)
-	after, afterErr := readCluster(stdin, next)
+	before, beforeErr := readCluster(stdin, stderr, old)
+	after, afterErr := readCluster(stdin, stderr, next)
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return err
 	}
@@ -92,7 +92,9 @@ func (o *explainOptions) explain(stdin io.Reader, stdout, stderr io.Writer, old,
 	if err := o.complete(); err != nil {
 		return err
 	}
+	said := sayIfSlow(stderr, "comparing the configurations of nginx before and after")
 	explanation, err := explain.Of(before, after, o.Options)
+	said()
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,8 @@ func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
 }
 
 // readCluster reads manifests from a file, from a folder or, if the path is -, from stdin.
-func readCluster(stdin io.Reader, path string) (*snapshot.Manifests, error) {
+func readCluster(stdin io.Reader, stderr io.Writer, path string) (*snapshot.Manifests, error) {
+	defer sayIfSlow(stderr, "reading "+path)()
 	if path == "-" {
 		text, err := manifest.ReadAll(stdin)
 		if err != nil {
