@@ -3,8 +3,10 @@ package driver
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"windtunnel.dev/sim/adapter"
@@ -29,7 +31,7 @@ func Check(ctx context.Context, check adapter.Health) error {
 }
 
 // CheckHealth requests a health endpoint once, with a timeout of one second. It returns nil if the
-// answer has the status.
+// answer has the status. The error has the beginning of the answer, which may say what is wrong.
 func CheckHealth(ctx context.Context, url string, status int) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -41,9 +43,14 @@ func CheckHealth(ctx context.Context, url string, status int) error {
 	if err != nil {
 		return err
 	}
-	response.Body.Close()
-	if response.StatusCode != status {
-		return fmt.Errorf("%s: %s", url, response.Status)
+	defer response.Body.Close()
+	if response.StatusCode == status {
+		return nil
 	}
-	return nil
+	why := response.Status
+	const most = 300 // bytes of the answer
+	if text, _ := io.ReadAll(io.LimitReader(response.Body, most)); len(text) > 0 {
+		why += ": " + strings.Join(strings.Fields(string(text)), " ")
+	}
+	return fmt.Errorf("%s: %s", url, why)
 }

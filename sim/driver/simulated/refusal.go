@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +22,15 @@ type refusal struct {
 	at   time.Time
 }
 
+// fatal are the parts of log lines that say that nginx cannot run: the level of such errors, and an error
+// of the Lua code that runs when nginx starts, whose level is lower.
+var fatal = [][]byte{[]byte("[emerg]"), []byte("[error] init_by_lua")}
+
 // Write never fails.
 func (r *refusal) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.text == "" && bytes.Contains(line, []byte("[emerg]")) { // the level of errors with which nginx cannot run
+	if r.text == "" && slices.ContainsFunc(fatal, func(part []byte) bool { return bytes.Contains(line, part) }) {
 		r.text, r.at = textOf(line), time.Now()
 	}
 	return len(line), nil
