@@ -91,6 +91,31 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Steps are shown once if only their own hosts, paths and services tell them apart.
+func TestSteps(t *testing.T) {
+	var failures []behave.Failure
+	for n, name := range []string{"a", "b"} {
+		get := "GET http://" + name + ".example/" + name + "?q=1"
+		failures = append(failures,
+			failure(10+n, get, "service", name, "none"),
+			failure(10+n, get, "status", "200", "404"),
+			failure(20+n, get, "header Location", `"https://`+name+`.example/`+name+`?q=1"`, `"https://`+name+`.example/login?to=/`+name+`?q=1"`),
+			failure(30+n, get, "service", "none", name),
+			failure(40+n, get, "body", `"a"`, `"`+name+`"`),
+			failure(50+n, get, "status", "401", "403"),
+		)
+	}
+	want := map[diff.Effect]string{
+		diff.Unreachable: "and 1 other step with other names", diff.Redirect: "and 1 other step with other names", diff.Service: "and 1 other step with other names",
+		diff.Status: "and 1 other step", diff.Body: "", // another body is more than another name
+	}
+	for _, g := range diff.Groups(diff.WithRecorded(one("b", failures...)).Differences) {
+		if got := g.Alike[0].Also("other step"); got != want[g.Effect] {
+			t.Errorf("%s: %q, want %q: %v", g.Effect, got, want[g.Effect], g.Alike)
+		}
+	}
+}
+
 // Two results differ where one of them fails, and where they fail differently.
 func TestTwoResults(t *testing.T) {
 	const step = "GET http://shop.example/"

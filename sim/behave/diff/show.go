@@ -51,8 +51,8 @@ func Text(w io.Writer, d Document) error {
 				break
 			}
 			line("  %s:%d: %s", report.PlainLine(one.File), one.Line, report.PlainLine(one.Step))
-			if len(one.Others) > 0 {
-				line("    and %s", plural.Of(len(one.Others), "other step"))
+			if also := one.Also("other step"); also != "" {
+				line("    %s", also)
 			}
 			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.Cause())))
 			for _, v := range one.Values {
@@ -91,7 +91,7 @@ func Markdown(w io.Writer, d Document) error {
 		t.AppendHeader(table.Row{"step", "cause", "what", "A", "B"})
 		for _, one := range g.Alike {
 			for _, v := range one.Values {
-				t.AppendRow(table.Row{markdown.Code(one.Step) + also(len(one.Others)), markdown.Text(one.Cause()), markdown.Text(v.What), markdown.Code(v.A), markdown.Code(v.B)})
+				t.AppendRow(table.Row{strings.TrimSpace(markdown.Code(one.Step) + " " + one.Also("other step")), markdown.Text(one.Cause()), markdown.Text(v.What), markdown.Code(v.A), markdown.Code(v.B)})
 			}
 		}
 		parts = append(parts, fmt.Sprintf("**%s** (%d)", g.Effect.Title(), g.Steps), t.RenderMarkdown())
@@ -106,14 +106,6 @@ func Markdown(w io.Writer, d Document) error {
 	}
 	parts = append(parts, fmt.Sprintf("<sub>A: %s, B: %s</sub>", markdown.Text(d.A), markdown.Text(d.B)))
 	return write(w, strings.Join(parts, "\n\n")+"\n")
-}
-
-// also says how many other steps differ alike.
-func also(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return " and " + plural.Of(n, "other step")
 }
 
 //go:embed page.html

@@ -8,7 +8,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"windtunnel.dev/internal/markdown"
-	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/report"
 )
 
@@ -62,8 +61,8 @@ func markdownDifferences(from string, t Target) string {
 	for _, g := range t.groups() {
 		for _, one := range g.Alike {
 			request := markdown.Code(one.Step)
-			if len(one.Others) > 0 {
-				request += " and " + plural.Of(len(one.Others), "other request")
+			if one.Also != "" {
+				request += " " + one.Also
 			}
 			var details []string
 			for _, v := range one.details() {

@@ -28,6 +28,7 @@ type group struct {
 type alike struct {
 	Difference // the first
 	Others     []Difference
+	Also       string // how many others there are; see diff.Alike
 }
 
 // step identifies a request.
@@ -49,7 +50,7 @@ func (t Target) groups() []group {
 	for _, g := range diff.Groups(plain) {
 		made := group{Effect: g.Effect, Steps: g.Steps}
 		for _, a := range g.Alike {
-			one := alike{Difference: whole(a.Difference)}
+			one := alike{Difference: whole(a.Difference), Also: a.Also("other request")}
 			for _, other := range a.Others {
 				one.Others = append(one.Others, whole(other))
 			}
@@ -189,8 +190,8 @@ func textDifferences(t Target, paint func(text.Color, string) string) string {
 				break
 			}
 			others := ""
-			if len(one.Others) > 0 {
-				others = ", and " + plural.Of(len(one.Others), "other request")
+			if one.Also != "" {
+				others = ", " + one.Also
 			}
 			line("  %s%s", report.PlainLine(one.Step), others)
 			line("    cause: %s", paint(text.FgYellow, report.PlainLine(one.Cause())))
