@@ -163,7 +163,11 @@ func specDefaultBackend(a *application) {
 func timeouts(a *application) {
 	seconds := oneOf(a.chance, "5", "30", "120", "300", "600", "3600")
 	a.set("proxy-read-timeout", seconds)
-	a.set("proxy-send-timeout", seconds)
+	if seconds == "3600" { // for websockets, which need both
+		a.set("proxy-send-timeout", seconds)
+	} else {
+		a.set("proxy-send-timeout", "60")
+	}
 	if percent(a.chance, 30) {
 		a.set("proxy-connect-timeout", oneOf(a.chance, "2", "10", "30"))
 	}
