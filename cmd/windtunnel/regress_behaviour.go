@@ -63,6 +63,10 @@ func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subje
 				return o.unable(fmt.Errorf("%s cannot run: %w", side, err))
 			}
 		}
+		if counts.NotStarted, err = behaviour.NotStarting(ctx, asker.ask, progress); err != nil || counts.NotStarted != nil {
+			counts.Answers = []regress.Answer{}
+			return &counts, err
+		}
 		return compareAnswers(ctx, cases, corpus, counts, asker.ask, progress)
 	}
 }

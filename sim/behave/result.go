@@ -20,6 +20,9 @@ const (
 	Void     Outcome = "void"      // the run could not ask, which says nothing about the subject
 )
 
+// NotStarted begins the reason of a void case if the controller did not start.
+const NotStarted = "the controller did not start"
+
 // Bad reports whether the outcome is one that somebody must mend.
 func (o Outcome) Bad() bool { return o == Failed || o == NoLonger || o == Void }
 
@@ -46,6 +49,11 @@ type Result struct {
 type Record struct {
 	Exchanges []Exchange
 	Change    *Change
+}
+
+// NotStarted reports whether the case is void because the controller did not start.
+func (r Result) NotStarted() bool {
+	return r.Outcome == Void && strings.HasPrefix(r.Reason, NotStarted)
 }
 
 // Skip returns the result of a case that was not run.

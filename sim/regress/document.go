@@ -162,6 +162,9 @@ func (r *Report) outcome() Outcome {
 		}
 	}
 	if r.Behaviour != nil {
+		if down := r.Behaviour.NotStarted; down != nil && down.Sides != SidesBoth {
+			return Differs
+		}
 		for _, a := range r.Behaviour.Answers {
 			if a.Expected == nil {
 				return Differs
@@ -171,7 +174,7 @@ func (r *Report) outcome() Outcome {
 	if r.Cost != nil && len(r.Cost.Unexpected()) > 0 {
 		return Differs
 	}
-	if len(r.Untested) > 0 || r.Behaviour != nil && len(r.Behaviour.NotCompared) > 0 || r.Cost != nil && r.Cost.Void() {
+	if len(r.Untested) > 0 || r.Behaviour != nil && (len(r.Behaviour.NotCompared) > 0 || r.Behaviour.NotStarted != nil) || r.Cost != nil && r.Cost.Void() {
 		return Void
 	}
 	return Same

@@ -186,7 +186,7 @@ func (r *runner) install(ctx context.Context, g *group) error {
 		if _, only := r.Driver.(driver.Standing); only {
 			return err
 		}
-		r.voidAll(ctx, left, fmt.Errorf("the controller did not start: %w", err))
+		r.voidAll(ctx, left, fmt.Errorf("%s: %w", behave.NotStarted, err))
 		return nil
 	}
 	in.patience, in.served = cmp.Or(r.Patience, in.patience), r.Served

@@ -41,6 +41,38 @@ func TestOnlyStableDifferencesCount(t *testing.T) {
 	}
 }
 
+// A controller that does not start twice is a finding of its own.
+func TestNotStarting(t *testing.T) {
+	for name, test := range map[string]struct {
+		failures map[string]int // how often each side does not start
+		want     string
+	}{
+		"both start":      {nil, ""},
+		"head fails once": {map[string]int{regress.SideHead: 1}, ""},
+		"head fails":      {map[string]int{regress.SideHead: 9}, regress.SideHead},
+		"base fails":      {map[string]int{regress.SideBase: 9}, regress.SideBase},
+		"both fail":       {map[string]int{regress.SideBase: 9, regress.SideHead: 9}, regress.SidesBoth},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
+				r := behave.Result{Outcome: behave.Failed}
+				if test.failures[q.Side] > 0 {
+					test.failures[q.Side]--
+					r.Outcome, r.Reason = behave.Void, behave.NotStarted+": no such file"
+				}
+				return casereport.Of(casereport.Run{}, q.Cases, []behave.Result{r}), nil
+			}
+			found, err := behaviour.NotStarting(t.Context(), ask, func(string, int, int) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "" && found != nil || test.want != "" && (found == nil || found.Sides != test.want || found.Reason != "the controller did not start: no such file") {
+				t.Errorf("%+v, want %q", found, test.want)
+			}
+		})
+	}
+}
+
 // Cases that a controller could not answer for the same reason are one line.
 func TestCasesThatAreNotComparedAreGrouped(t *testing.T) {
 	var cases []*behave.Case

@@ -17,6 +17,13 @@ func behaviourLines(b *regress.Behaviour) []string {
 	if why := cmp.Or(b.Skipped, b.Unable); why != "" {
 		return []string{"no case was run: " + why}
 	}
+	if down := b.NotStarted; down != nil {
+		who := down.Sides
+		if who == regress.SidesBoth {
+			who = "both sides"
+		}
+		return []string{fmt.Sprintf("no case was run: on %s, %s", who, down.Reason)}
+	}
 	compared := plural.Of(b.Cases, "case") + " compared"
 	if b.LeftOut > 0 {
 		compared += fmt.Sprintf(", %d left out because both sides render the same for them", b.LeftOut)

@@ -101,7 +101,13 @@ func TestHeadlines(t *testing.T) {
 		"Both sides render the same. Their behaviour was not compared.\n":                             {Outcome: regress.Same, Parts: regress.Parts[:2]},
 		"nginx -t accepts the same configurations of both sides. Their behaviour was not compared.\n": {Outcome: regress.Same, Parts: regress.Parts[1:2]},
 		"Both sides cost the same.\n":                                                                 {Outcome: regress.Same, Parts: []regress.Part{regress.SpeedPart}},
-		"Void: some tests could not be run":                                                           {Outcome: regress.Void},
+		"  no case was run: on head, the controller did not start: no file\n": {
+			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SideHead, Reason: "the controller did not start: no file"}},
+		},
+		"The sides differ: the controller of base does not start.\n": {
+			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SideBase}},
+		},
+		"Void: some tests could not be run": {Outcome: regress.Void},
 	} {
 		var out bytes.Buffer
 		r.Clusters = regress.Clusters{All: 1, Identical: 1}

@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 		"one fails":             {[]behave.Result{passed, result("b", behave.Failed, "")}, mutate.Killed, []string{"b"}, false},
 		"one differs no longer": {[]behave.Result{result("b", behave.NoLonger, "")}, mutate.Killed, []string{"b"}, false},
 		"nothing is served":     {[]behave.Result{result("b", behave.Void, "not within 15s")}, mutate.Killed, []string{"b"}, true},
-		"nginx does not start":  {[]behave.Result{result("b", behave.Void, started+": x")}, mutate.Stillborn, nil, false},
+		"nginx does not start":  {[]behave.Result{result("b", behave.Void, behave.NotStarted+": x")}, mutate.Stillborn, nil, false},
 	} {
 		if v := judge(test.results); v.outcome != test.outcome || !slices.Equal(v.by, test.by) || v.void != test.void {
 			t.Errorf("%s: %+v", name, v)

@@ -16,12 +16,8 @@ import (
 	caserun "windtunnel.dev/sim/behave/run"
 )
 
-const (
-	// patience is how long a controller with a mutant may take to serve a change.
-	patience = 15 * time.Second
-	// started is in the reason of a void case if the controller does not start.
-	started = "the controller did not start"
-)
+// patience is how long a controller with a mutant may take to serve a change.
+const patience = 15 * time.Second
 
 // rejection matches nginx's reason in the log of a controller, up to where it is.
 var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
@@ -198,7 +194,7 @@ func judge(results []behave.Result) verdict {
 				v.reasons[r.Case] = r.Failures[0].Error()
 			}
 		case behave.Void:
-			if strings.Contains(r.Reason, started) {
+			if strings.Contains(r.Reason, behave.NotStarted) {
 				return verdict{outcome: mutate.Stillborn, why: r.Reason}
 			}
 			v.by, v.void = append(v.by, r.Case), true
