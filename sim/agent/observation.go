@@ -78,7 +78,7 @@ func (o *Observation) state() (s processState) {
 
 func (o *Observation) report(what string, err error) {
 	if err != nil {
-		o.log.Write(event.Event{At: o.log.Now(), Subject: o.subject, Trouble: &event.Trouble{What: what, Detail: err.Error()}})
+		o.log.Trouble(o.subject, what, err.Error())
 	}
 }
 

@@ -77,6 +77,11 @@ func (l *Log) Write(e Event) {
 	}
 }
 
+// Trouble writes an event with a problem of a subject.
+func (l *Log) Trouble(subject, what, detail string) {
+	l.Write(Event{At: l.Now(), Subject: subject, Trouble: &Trouble{What: what, Detail: detail}})
+}
+
 func (l *Log) flushBuffered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

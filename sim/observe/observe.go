@@ -237,7 +237,7 @@ func (ob *observation) phase(name event.PhaseName) {
 }
 
 func (ob *observation) trouble(what, detail string) {
-	ob.log.Write(event.Event{At: ob.log.Now(), Subject: subjectName, Trouble: &event.Trouble{What: what, Detail: detail}})
+	ob.log.Trouble(subjectName, what, detail)
 }
 
 func (ob *observation) scenario() (*scenario.Scenario, map[string]int) {

@@ -19,8 +19,5 @@ type trouble struct {
 }
 
 func (t *trouble) report(what string, err error) {
-	t.once.Do(func() {
-		t.log.Write(event.Event{At: t.log.Now(), Subject: t.subject,
-			Trouble: &event.Trouble{What: what, Detail: err.Error()}})
-	})
+	t.once.Do(func() { t.log.Trouble(t.subject, what, err.Error()) })
 }

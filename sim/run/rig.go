@@ -118,7 +118,7 @@ type victim struct {
 }
 
 func (v victim) Trouble(what, detail string) {
-	v.rig.log.Write(event.Event{At: v.rig.log.Now(), Subject: v.rig.name, Trouble: &event.Trouble{What: what, Detail: detail}})
+	v.rig.log.Trouble(v.rig.name, what, detail)
 }
 
 func (v victim) Workers() []int { return v.rig.observer.Workers() }

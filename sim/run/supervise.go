@@ -36,9 +36,7 @@ func (r *rig) superviseController(ctx context.Context, restart bool, abort conte
 		if ctx.Err() != nil {
 			return
 		}
-		r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Trouble: &event.Trouble{
-			What: "the controller exited unexpectedly", Detail: err.Error(),
-		}})
+		r.log.Trouble(r.name, "the controller exited unexpectedly", err.Error())
 		abort(err)
 		return
 	}

@@ -102,7 +102,7 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 		c.delayed.Add(1)
 		time.AfterFunc(late, func() {
 			if err := pod.Ready(); err != nil && pod.State() == backend.Starting {
-				c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Trouble: &event.Trouble{What: "a pod could not listen", Detail: err.Error()}})
+				c.log.Trouble(c.subject, "a pod could not listen", err.Error())
 			}
 		})
 		return nil

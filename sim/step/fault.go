@@ -39,7 +39,7 @@ func faultTasks(s scenario.Step, _ setting, next int) ([]Task, int) {
 		if errors.Is(err, fault.ErrNotHere) {
 			return err
 		}
-		c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Trouble: &event.Trouble{What: "a fault failed", Detail: err.Error()}})
+		c.log.Trouble(c.subject, "a fault failed", err.Error())
 		return nil
 	}}}, next
 }

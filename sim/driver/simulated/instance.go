@@ -142,7 +142,7 @@ func (i *Instance) Launch(ctx context.Context) error {
 }
 
 func (i *Instance) trouble(what, detail string) {
-	i.Options.Log.Write(event.Event{At: i.Options.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{What: what, Detail: detail}})
+	i.Options.Log.Trouble(i.Subject.Name, what, detail)
 }
 
 // Revive starts the controller again.
