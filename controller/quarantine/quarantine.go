@@ -143,14 +143,14 @@ func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 // isGood reports whether nginx has accepted this version of an ingress.
 func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
 	good := q.goodVersion(ingress)
-	return good != nil && SameConfiguration(good, ingress, q.Prefix) && q.sinceGood(ingress)
+	return good != nil && SameConfiguration(good, ingress, q.Prefix) && !q.rejects(ingress)
 }
 
-// sinceGood reports whether the version in quarantine differs from the accepted one. If it does
-// not, a change of the surroundings caused the rejection.
-func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
+// rejects reports whether this version of an ingress is in quarantine. nginx may have accepted it
+// earlier, before its surroundings changed.
+func (q *Quarantine) rejects(ingress *networkingv1.Ingress) bool {
 	one := q.cases[snapshot.NameOf(ingress)]
-	return one == nil || !SameConfiguration(one.wanted, ingress, q.Prefix)
+	return one != nil && SameConfiguration(one.wanted, ingress, q.Prefix)
 }
 
 // goodVersion returns the last known good version of an ingress, or nil.
