@@ -138,14 +138,15 @@ func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
 
 // readCluster reads manifests from a file, from a folder or, if the path is -, from stdin.
 func readCluster(stdin io.Reader, stderr io.Writer, path string) (*snapshot.Manifests, error) {
-	defer sayIfSlow(stderr, "reading "+path)()
 	if path == "-" {
+		defer sayIfSlow(stderr, "reading standard input")()
 		text, err := manifest.ReadAll(stdin)
 		if err != nil {
 			return nil, fmt.Errorf("reading manifests: %w", err)
 		}
 		return snapshot.FromYAML(snapshot.File{Name: "<stdin>", Data: text})
 	}
+	defer sayIfSlow(stderr, "reading "+path)()
 	names, err := manifest.Files(path)
 	if err != nil {
 		return nil, err

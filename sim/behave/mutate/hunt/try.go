@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"windtunnel.dev/sim/behave"
@@ -194,7 +193,7 @@ func judge(results []behave.Result) verdict {
 				v.reasons[r.Case] = r.Failures[0].Error()
 			}
 		case behave.Void:
-			if strings.Contains(r.Reason, behave.NotStarted) {
+			if r.NotStarted() {
 				return verdict{outcome: mutate.Stillborn, why: r.Reason}
 			}
 			v.by, v.void = append(v.by, r.Case), true
