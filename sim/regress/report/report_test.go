@@ -107,6 +107,9 @@ func TestHeadlines(t *testing.T) {
 		"The sides differ: the controller of base does not start.\n": {
 			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SideBase}},
 		},
+		"The sides differ: 1 kind of difference.\n": { // that neither starts is no difference
+			Outcome: regress.Differs, Kinds: []regress.Kind{{}}, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SidesBoth}},
+		},
 		"Void: some tests could not be run": {Outcome: regress.Void},
 	} {
 		var out bytes.Buffer

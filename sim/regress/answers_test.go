@@ -1,0 +1,27 @@
+package regress_test
+
+import (
+	"context"
+	"testing"
+
+	"windtunnel.dev/sim/regress"
+)
+
+// That one controller does not start is a difference. If neither does, nothing was compared.
+func TestNotStarted(t *testing.T) {
+	for sides, want := range map[string]regress.Outcome{
+		regress.SideBase: regress.Differs, regress.SideHead: regress.Differs, regress.SidesBoth: regress.Void, "": regress.Same,
+	} {
+		found := &regress.Behaviour{Answers: []regress.Answer{}}
+		if sides != "" {
+			found.NotStarted = &regress.NotStarted{Sides: sides}
+		}
+		r, err := regress.Run(t.Context(), regress.Options{
+			Parts:     []regress.Part{regress.BehaviourPart},
+			Behaviour: func(context.Context, func(string, int, int)) (*regress.Behaviour, error) { return found, nil },
+		})
+		if err != nil || r.Outcome != want {
+			t.Errorf("%q: %v, %v; want %s", sides, r, err, want)
+		}
+	}
+}
