@@ -40,6 +40,13 @@ func OtherWWW(host string) string {
 	return "www." + host
 }
 
+// WildcardCovers reports whether a wildcard host stands for another host. As in nginx, it stands for any
+// number of labels: *.example covers a.example and a.b.example. Both are in lower case.
+func WildcardCovers(wildcard, host string) bool {
+	suffix, is := strings.CutPrefix(wildcard, "*")
+	return is && strings.HasSuffix(host, suffix)
+}
+
 // CertificateCovers reports whether a name of a certificate is valid for a host. A wildcard stands for
 // one label. Both are in lower case.
 func CertificateCovers(name, host string) bool {

@@ -33,6 +33,23 @@ func TestOtherWWW(t *testing.T) {
 	}
 }
 
+func TestWildcardCovers(t *testing.T) {
+	for _, c := range []struct {
+		wildcard, host string
+		want           bool
+	}{
+		{"*.example", "a.example", true},
+		{"*.example", "b.a.example", true},
+		{"*.example", "example", false},
+		{"*.example", "a.test", false},
+		{"a.example", "a.example", false},
+	} {
+		if got := WildcardCovers(c.wildcard, c.host); got != c.want {
+			t.Errorf("%s for %s: %v", c.wildcard, c.host, got)
+		}
+	}
+}
+
 func TestCertificateCovers(t *testing.T) {
 	for _, c := range []struct {
 		name, host string

@@ -77,12 +77,3 @@ func (l Lease) Expires(ctx context.Context, client kubernetes.Interface, since t
 	}
 	return since.Add(l.Duration), nil
 }
-
-// LeftoverNotice tells a user about objects of a run whose Lease expires at a time. If that time is over,
-// the run was killed, and the caller removes them.
-func LeftoverNotice(run string, expires time.Time) string {
-	if time.Now().After(expires) {
-		return fmt.Sprintf("removing what run %s left behind", run)
-	}
-	return fmt.Sprintf("run %s is under way, or was killed a moment ago; a run that begins after %s removes what it left behind", run, expires.UTC().Format(time.TimeOnly+" UTC"))
-}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/internal/ingresshost"
 )
 
 // The limits of the Gateway API's CRDs.
@@ -141,8 +142,7 @@ func (g Gateways) parents(ingress *networkingv1.Ingress, host string) (parents [
 
 // covers reports whether a listener with a hostname accepts a route with another.
 func covers(pattern, host string) bool {
-	suffix, wildcard := strings.CutPrefix(pattern, "*")
-	return pattern == host || host == "" || wildcard && strings.HasSuffix(host, suffix)
+	return pattern == host || host == "" || ingresshost.WildcardCovers(pattern, host)
 }
 
 // classOf returns the class of an ingress, "" if it has none.

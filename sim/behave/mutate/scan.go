@@ -28,66 +28,86 @@ type line struct {
 // as well.
 func scan(text string) []line {
 	var lines []line
-	var opened []int // numbers of the lines that open blocks
-	state, starts := outside{}, true
-	open := false // an action goes on in the next line
+	s := scanner{starts: true}
 	for i, content := range strings.Split(text, "\n") {
-		l := line{number: i + 1, text: content, within: open || state.quote != 0 || state.lua > 0}
-		rest := content
-		for rest != "" {
-			if open {
-				end := actionEnd(rest)
-				open = end < 0
-				if open {
-					break
-				}
-				rest = rest[end:]
-				continue
-			}
-			start := strings.Index(rest, "{{")
-			if start < 0 {
-				l.spans = append(l.spans, span{text: rest})
-				break
-			}
-			if start > 0 {
-				l.spans = append(l.spans, span{text: rest[:start]})
-			}
-			end := actionEnd(rest[start:])
-			if end < 0 {
-				open, l.within = true, true
-				break
-			}
-			action := parseAction(rest[start : start+end])
-			l.spans = append(l.spans, action)
-			switch action.word {
-			case "if", "range", "with", "define", "block":
-				l.opens++
-				opened = append(opened, l.number)
-			case "else":
-				l.lowest = min(l.lowest, l.opens-1)
-				if len(opened) > 0 && opened[len(opened)-1] != l.number {
-					l.branch = opened[len(opened)-1]
-				}
-			case "end":
-				l.opens--
-				l.lowest = min(l.lowest, l.opens)
-				if len(opened) > 0 {
-					opened = opened[:len(opened)-1]
-				}
-			}
-			rest = rest[start+end:]
-		}
-		quoted := state.quote != 0
-		if !l.within || quoted || state.lua > 0 {
-			state.read(l.fixed())
-		}
-		l.starts = starts
-		if fixed := l.fixed(); fixed != "" && (!l.within || quoted) && !strings.HasPrefix(fixed, "#") {
-			starts = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
-		}
-		lines = append(lines, l)
+		lines = append(lines, s.line(i+1, content))
 	}
 	return lines
+}
+
+// scanner knows what the lines so far leave unfinished.
+type scanner struct {
+	opened   []int   // numbers of the lines that open blocks of the template
+	inAction bool    // an action goes on in the next line
+	state    outside // of the text outside actions
+	starts   bool    // the next line begins a statement of nginx
+}
+
+// line reads the next line.
+func (s *scanner) line(number int, content string) line {
+	l := line{number: number, text: content, within: s.inAction || s.state.quote != 0 || s.state.lua > 0, starts: s.starts}
+	s.readSpans(&l)
+	quoted := s.state.quote != 0
+	fixed := l.fixed()
+	if !l.within || quoted || s.state.lua > 0 {
+		s.state.read(fixed)
+	}
+	if fixed != "" && (!l.within || quoted) && !strings.HasPrefix(fixed, "#") {
+		s.starts = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
+	}
+	return l
+}
+
+// readSpans divides a line into actions and the text between them.
+func (s *scanner) readSpans(l *line) {
+	rest := l.text
+	if s.inAction {
+		end := actionEnd(rest)
+		if end < 0 {
+			return
+		}
+		s.inAction, rest = false, rest[end:]
+	}
+	for rest != "" {
+		before, _, found := strings.Cut(rest, "{{")
+		if before != "" {
+			l.spans = append(l.spans, span{text: before})
+		}
+		if !found {
+			return
+		}
+		rest = rest[len(before):]
+		end := actionEnd(rest)
+		if end < 0 {
+			s.inAction, l.within = true, true
+			return
+		}
+		action := parseAction(rest[:end])
+		l.spans = append(l.spans, action)
+		s.nest(l, action.word)
+		rest = rest[end:]
+	}
+}
+
+// nest notes that a line opens, continues or ends a block of the template.
+func (s *scanner) nest(l *line, word string) {
+	last := len(s.opened) - 1
+	switch word {
+	case "if", "range", "with", "define", "block":
+		l.opens++
+		s.opened = append(s.opened, l.number)
+	case "else":
+		l.lowest = min(l.lowest, l.opens-1)
+		if last >= 0 && s.opened[last] != l.number {
+			l.branch = s.opened[last]
+		}
+	case "end":
+		l.opens--
+		l.lowest = min(l.lowest, l.opens)
+		if last >= 0 {
+			s.opened = s.opened[:last]
+		}
+	}
 }
 
 // actionEnd returns the length of the action at the start of a text; negative if it does not end

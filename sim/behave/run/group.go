@@ -193,11 +193,7 @@ func (c *claims) overlaps(other claims) bool {
 // equal, up to www. (from-to-www-redirect), or because a is a wildcard.
 func related(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	if strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.") {
-		return true
-	}
-	suffix, wildcard := strings.CutPrefix(a, "*")
-	return wildcard && strings.HasSuffix(b, suffix)
+	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.") || ingresshost.WildcardCovers(a, b)
 }
 
 // Namespace returns the namespace of a case's objects: its name, with dashes.

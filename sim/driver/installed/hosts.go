@@ -28,18 +28,12 @@ func (h hosts) admit(object *unstructured.Unstructured) error {
 	}
 	for _, host := range hostsOf(ingress) {
 		for taken, by := range h {
-			if host == taken || covers(host, taken) || covers(taken, host) {
+			if host == taken || ingresshost.WildcardCovers(host, taken) || ingresshost.WildcardCovers(taken, host) {
 				return fmt.Errorf("%s: host %s is %w: ingress %s has the host %s", cluster.Name(object), host, cluster.ErrNotOurs, by, taken)
 			}
 		}
 	}
 	return nil
-}
-
-// covers reports whether a wildcard host stands for another host: *.example for shop.example.
-func covers(wildcard, host string) bool {
-	suffix, is := strings.CutPrefix(wildcard, "*")
-	return is && strings.HasSuffix(host, suffix)
 }
 
 // hostsOf returns the hosts of an ingress, including its aliases and the hosts that are redirected to

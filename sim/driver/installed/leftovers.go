@@ -14,15 +14,8 @@ import (
 	"windtunnel.dev/sim/cluster"
 )
 
-// leftover is an earlier run of which namespaces are left.
-type leftover struct {
-	run string
-	// until is when its Lease ends. If that is over, the run was killed.
-	until time.Time
-}
-
 // leftovers returns all runs that have namespaces in the cluster.
-func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
+func (d *Driver) leftovers(ctx context.Context) (cluster.Leftovers, error) {
 	list, err := d.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: RunLabel})
 	if err != nil {
 		return nil, fmt.Errorf("look for leftovers of earlier runs: %w", err)
@@ -32,15 +25,17 @@ func (d *Driver) leftovers(ctx context.Context) ([]leftover, error) {
 		run := one.Labels[RunLabel]
 		byRun[run] = append(byRun[run], one)
 	}
-	var all []leftover
+	var all cluster.Leftovers
 	for run, namespaces := range byRun {
-		until, err := leaseOf(run).Expires(ctx, d.client, youngest(namespaces))
+		expires, err := leaseOf(run).Expires(ctx, d.client, youngest(namespaces))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, leftover{run, until})
+		all = append(all, cluster.Leftover{Run: run, Expires: expires, Remove: func(ctx context.Context) error {
+			return d.removeRun(ctx, run, func(ctx context.Context) error { return d.restoreFor(ctx, run) })
+		}})
 	}
-	slices.SortFunc(all, func(a, b leftover) int { return strings.Compare(a.run, b.run) })
+	slices.SortFunc(all, func(a, b cluster.Leftover) int { return strings.Compare(a.Run, b.Run) })
 	return all, nil
 }
 
@@ -57,9 +52,7 @@ func youngest(namespaces []corev1.Namespace) (made time.Time) {
 // reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.
 func (d *Driver) reportLeftovers(ctx context.Context) error {
 	all, err := d.leftovers(ctx)
-	for _, one := range all {
-		d.Tell(cluster.LeftoverNotice(one.run, one.until))
-	}
+	all.Report(d.Tell)
 	return err
 }
 
@@ -69,15 +62,7 @@ func (d *Driver) removeLeftovers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
-		if time.Now().Before(one.until) {
-			continue
-		}
-		if err := d.removeRun(ctx, one.run, func(ctx context.Context) error { return d.restoreFor(ctx, one.run) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return all.RemoveExpired(ctx)
 }
 
 // restoreFor gives the controller's ConfigMap the values back that a killed run has changed.

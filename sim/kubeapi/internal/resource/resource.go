@@ -6,12 +6,12 @@ package resource
 
 import (
 	"fmt"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"slices"
 	"strings"
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -1,6 +1,10 @@
 // Package defaults fills in the fields that a client leaves out of an object of a built-in kind,
 // and sets the fields that only the server decides. It stands between a decoded request and the
 // validation of the object. Its one rule: it changes the object that it gets and never refuses it.
+//
+// The functions that have the name of a kind set the fields that a client may leave out. Those that
+// begin with Prepare set the fields that only the server decides. Both take an object and the one that
+// it replaces, which is nil for a new one.
 package defaults
 
 import (

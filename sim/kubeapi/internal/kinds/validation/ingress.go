@@ -15,9 +15,6 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// The files of this package contain the validation that ingress users meet. Rules and messages are
-// those of kube-apiserver (pkg/apis/<group>/validation). Metadata is validated for every kind.
-
 const ingressClassAnnotation = "kubernetes.io/ingress.class"
 
 func Ingress(ing, old *networkingv1.Ingress, _ resource.Cluster) (problems field.ErrorList) {

@@ -1,5 +1,10 @@
 // Package validation checks objects of the built-in kinds. It stands between a complete object and
 // the store. Its one rule: it reports problems with kube-apiserver's messages, and changes nothing.
+//
+// The functions that have the name of a kind take a complete object and the one that it replaces, which
+// is nil for a new one. They return all problems, or nil. Rules and messages are those of
+// kube-apiserver (pkg/apis/<group>/validation), as far as users of an ingress meet them. Package cluster
+// validates the metadata of every kind.
 package validation
 
 import (
