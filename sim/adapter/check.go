@@ -20,19 +20,14 @@ import (
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Adapter
-	at       specfile.Position
-	nodes    []*yaml.Node // of the manifests
-	problems *specfile.Problems
-	broken   map[int]bool // lines that did not decode: further problems there would be guesses
+	*specfile.Checker
+	nodes []*yaml.Node // of the manifests
 }
 
 // check checks an adapter. If the adapter is broken because parts of it did not decode, check only
 // checks the decoded parts one by one.
 func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *specfile.Problems, broken bool) {
-	c := &checker{Adapter: a, at: at, nodes: manifests, problems: found, broken: map[int]bool{}}
-	for _, problem := range found.Found {
-		c.broken[problem.Line] = true
-	}
+	c := &checker{Adapter: a, Checker: specfile.NewChecker(at, found), nodes: manifests}
 	c.name("the name of an adapter", a.Name, "metadata", "name")
 	c.name("a namespace", a.Namespace, "spec", "namespace")
 	c.name("the name of a pod", a.Pod, "spec", "pod")
@@ -48,21 +43,14 @@ func check(a *Adapter, at specfile.Position, manifests []*yaml.Node, found *spec
 	c.isolation()
 	c.notApplicable()
 	c.templates()
-	if !broken && len(found.Found) == 0 {
+	if !broken && !c.Failed() {
 		c.samples()
-	}
-}
-
-// add adds a problem at the line of a path, unless that line did not decode.
-func (c *checker) add(what, mend string, path ...any) {
-	if line := c.at.Line(path...); !c.broken[line] {
-		c.problems.Add(line, what, mend)
 	}
 }
 
 func (c *checker) name(kind, name string, path ...any) {
 	if len(validation.IsDNS1123Label(name)) > 0 {
-		c.add(fmt.Sprintf("%q cannot be %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
+		c.Problem(fmt.Sprintf("%q cannot be %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
 	}
 }
 
@@ -78,7 +66,7 @@ func (c *checker) required() {
 		{len(c.Health) == 0, "health", `a list such as [{url: "http://127.0.0.1:{{.Ports.Health}}/healthz", proves: it has synced}]`},
 	} {
 		if field.missing {
-			c.add("an adapter without "+field.key, "add "+field.key+": and "+field.example, "spec", field.key)
+			c.Problem("an adapter without "+field.key, "add "+field.key+": and "+field.example, "spec", field.key)
 		}
 	}
 }
@@ -90,13 +78,13 @@ func (c *checker) class() {
 		return
 	}
 	if c.GatewayClass.Controller == "" {
-		c.add("a gatewayClass without a controller", "add controller:, the spec.controllerName of its GatewayClass", "spec", "gatewayClass")
+		c.Problem("a gatewayClass without a controller", "add controller:, the spec.controllerName of its GatewayClass", "spec", "gatewayClass")
 	}
 	if c.IngressClass.Controller != "" {
-		c.add("an adapter with an ingressClass and a gatewayClass", "write two adapters", "spec", "gatewayClass")
+		c.Problem("an adapter with an ingressClass and a gatewayClass", "write two adapters", "spec", "gatewayClass")
 	}
 	if len(c.CRDs) == 0 {
-		c.add("a gatewayClass whose kind is not defined", "add crds: [{module: sigs.k8s.io/gateway-api@VERSION, path: config/crd/standard}]", "spec", "gatewayClass")
+		c.Problem("a gatewayClass whose kind is not defined", "add crds: [{module: sigs.k8s.io/gateway-api@VERSION, path: config/crd/standard}]", "spec", "gatewayClass")
 	}
 }
 
@@ -106,11 +94,11 @@ func (c *checker) crds() {
 		name, version, _ := strings.Cut(d.Module, "@")
 		switch {
 		case d.Path == "":
-			c.add("crds without a path", "add path:, a file or folder", at...)
+			c.Problem("crds without a path", "add path:, a file or folder", at...)
 		case d.Module != "" && (module.CheckPath(name) != nil || !semver.IsValid(version) || semver.Canonical(version) != version):
-			c.add(fmt.Sprintf("%q is not a Go module with its version", d.Module), "write it as sigs.k8s.io/gateway-api@v1.4.0", append(at, "module")...)
+			c.Problem(fmt.Sprintf("%q is not a Go module with its version", d.Module), "write it as sigs.k8s.io/gateway-api@v1.4.0", append(at, "module")...)
 		case d.Module != "" && !filepath.IsLocal(d.Path):
-			c.add("path "+d.Path+" leads out of the module", "write it relative to the module's folder, without ..", append(at, "path")...)
+			c.Problem("path "+d.Path+" leads out of the module", "write it relative to the module's folder, without ..", append(at, "path")...)
 		}
 	}
 }
@@ -119,15 +107,15 @@ func (c *checker) processes() {
 	p := c.Processes
 	switch {
 	case p.Workers == "":
-		c.add("an adapter without processes", "add processes: {workers: …}; "+specfile.Choose("", "kinds of workers", WorkerKinds), "spec", "processes")
+		c.Problem("an adapter without processes", "add processes: {workers: …}; "+specfile.Choose("", "kinds of workers", WorkerKinds), "spec", "processes")
 	case !slices.Contains(WorkerKinds, p.Workers):
-		c.add("unknown kind of workers "+p.Workers, specfile.Choose(p.Workers, "kinds of workers", WorkerKinds), "spec", "processes", "workers")
+		c.Problem("unknown kind of workers "+p.Workers, specfile.Choose(p.Workers, "kinds of workers", WorkerKinds), "spec", "processes", "workers")
 	case p.Workers != Single && p.Master.IsZero() && p.PIDFile == "":
-		c.add("workers of a master that cannot be found", "add master:, a regular expression over its command line, or pidFile:", "spec", "processes")
+		c.Problem("workers of a master that cannot be found", "add master:, a regular expression over its command line, or pidFile:", "spec", "processes")
 	case p.Workers == Titled && p.Worker.IsZero():
-		c.add("titled workers without a pattern for their titles", "add worker:, a regular expression over the titles of workers", "spec", "processes")
+		c.Problem("titled workers without a pattern for their titles", "add worker:, a regular expression over the titles of workers", "spec", "processes")
 	case p.Workers != Titled && !(p.Worker.IsZero() && p.Draining.IsZero()):
-		c.add(p.Workers+" workers have no titles", "remove worker: and draining:", "spec", "processes")
+		c.Problem(p.Workers+" workers have no titles", "remove worker: and draining:", "spec", "processes")
 	}
 }
 
@@ -142,17 +130,17 @@ func (c *checker) files() {
 		}
 		switch {
 		case f.Path == "":
-			c.add("a file without a path", "add path:", at...)
+			c.Problem("a file without a path", "add path:", at...)
 		case kinds > 1:
-			c.add("a file with more than one source", "keep one of content:, from: and link:", at...)
+			c.Problem("a file with more than one source", "keep one of content:, from: and link:", at...)
 		case f.Mode > 0o777:
-			c.add(fmt.Sprintf("mode %#o", f.Mode), "write it as 0644 or 0755", append(at, "mode")...)
+			c.Problem(fmt.Sprintf("mode %#o", f.Mode), "write it as 0644 or 0755", append(at, "mode")...)
 		case len(f.Replace) > 0 && f.From == "":
-			c.add("replacements in a file that is not a copy", "remove replace:", append(at, "replace")...)
+			c.Problem("replacements in a file that is not a copy", "remove replace:", append(at, "replace")...)
 		case f.Optional && f.From == "":
-			c.add("an optional file that is not a copy", "remove optional:", at...)
+			c.Problem("an optional file that is not a copy", "remove optional:", at...)
 		case slices.Contains(strings.Split(f.Path, "/"), ".."):
-			c.add("path "+f.Path+" leads out of the root", "write it without ..", append(at, "path")...)
+			c.Problem("path "+f.Path+" leads out of the root", "write it without ..", append(at, "path")...)
 		}
 	}
 }
@@ -162,14 +150,14 @@ func (c *checker) health() {
 		at := []any{"spec", "health", i}
 		switch {
 		case (h.URL == "") == (h.Address == ""):
-			c.add("a health check needs either url or address", `write url: "http://127.0.0.1:{{.Ports.Health}}/healthz" or address: "127.0.0.1:{{.Ports.HTTP}}"`, at...)
+			c.Problem("a health check needs either url or address", `write url: "http://127.0.0.1:{{.Ports.Health}}/healthz" or address: "127.0.0.1:{{.Ports.HTTP}}"`, at...)
 		case h.Address != "" && h.Status != 0:
-			c.add("an address has no status", "remove status:", append(at, "status")...)
+			c.Problem("an address has no status", "remove status:", append(at, "status")...)
 		case h.URL != "" && (h.Status < 100 || h.Status > 599):
-			c.add(fmt.Sprintf("%d is not a status", h.Status), "write one from 100 to 599", append(at, "status")...)
+			c.Problem(fmt.Sprintf("%d is not a status", h.Status), "write one from 100 to 599", append(at, "status")...)
 		}
 		if h.Proves == "" {
-			c.add("a health check without proves:", "add what it proves, and what it does not", at...)
+			c.Problem("a health check without proves:", "add what it proves, and what it does not", at...)
 		}
 	}
 }
@@ -179,23 +167,23 @@ func (c *checker) webhook() {
 	switch {
 	case c.Webhook == "":
 	case !strings.HasPrefix(c.Webhook, "/"):
-		c.add(fmt.Sprintf("webhook %q is not a path", c.Webhook), "begin it with /", at...)
+		c.Problem(fmt.Sprintf("webhook %q is not a path", c.Webhook), "begin it with /", at...)
 	case !c.Uses("Webhook.Certificate") || !c.Uses("Webhook.Key"):
-		c.add("a webhook without its certificate", `add files: with the contents "{{.Webhook.Certificate}}" and "{{.Webhook.Key}}", and name them in command:`, at...)
+		c.Problem("a webhook without its certificate", `add files: with the contents "{{.Webhook.Certificate}}" and "{{.Webhook.Key}}", and name them in command:`, at...)
 	}
 }
 
 func (c *checker) log() {
 	for i, l := range c.Log {
 		at := []any{"spec", "log", i}
-		if l.Match.IsZero() == (l.Record == "") && !c.broken[c.at.Line(append(at, "match")...)] {
-			c.add("a log line needs either match or record", "write match: and a regular expression over the line", at...)
+		if l.Match.IsZero() == (l.Record == "") && !c.Broken(c.At.Line(append(at, "match")...)) {
+			c.Problem("a log line needs either match or record", "write match: and a regular expression over the line", at...)
 		}
 		if l.Record != "" && l.Tells != TellsSync {
-			c.add("tells: in a record, which already reports reloads", "remove tells:", at...)
+			c.Problem("tells: in a record, which already reports reloads", "remove tells:", at...)
 		}
 		if tells := []string{TellsSync, TellsReload}; !slices.Contains(tells, l.Tells) {
-			c.add("unknown word "+l.Tells, specfile.Choose(l.Tells, "words", tells), append(at, "tells")...)
+			c.Problem("unknown word "+l.Tells, specfile.Choose(l.Tells, "words", tells), append(at, "tells")...)
 		}
 	}
 }
@@ -206,14 +194,14 @@ func (c *checker) isolation() {
 	}
 	at := []any{"spec", "isolation", "folders"}
 	if len(c.Isolation.Folders) == 0 {
-		c.add("an isolation without folders", "add folders:, or remove isolation:", at...)
+		c.Problem("an isolation without folders", "add folders:, or remove isolation:", at...)
 	}
 	for i, folder := range c.Isolation.Folders {
 		if !path.IsAbs(folder) || path.Clean(folder) != folder || folder == "/" || folder == "/proc" || strings.HasPrefix(folder, "/proc/") {
-			c.add(fmt.Sprintf("%q cannot be isolated", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
+			c.Problem(fmt.Sprintf("%q cannot be isolated", folder), "write an absolute path such as /etc/nginx", append(at, i)...)
 		}
 		if c.InCluster && isAccountFolder(folder) {
-			c.add(folder+" is already the folder of the service account", "remove it: inCluster lays it out", append(at, i)...)
+			c.Problem(folder+" is already the folder of the service account", "remove it: inCluster lays it out", append(at, i)...)
 		}
 	}
 }
@@ -223,11 +211,11 @@ func (c *checker) samples() {
 	for _, data := range []Data{sample(true), sample(false)} {
 		setup, err := c.Expand(data)
 		if err != nil {
-			c.add(err.Error(), "see docs/adapters.md for what templates can use", "spec")
+			c.Problem(err.Error(), "see docs/adapters.md for what templates can use", "spec")
 			return
 		}
 		c.expanded(setup)
-		if len(c.problems.Found) > 0 {
+		if c.Failed() {
 			return
 		}
 	}
@@ -237,7 +225,7 @@ func (c *checker) samples() {
 func (c *checker) expanded(s *Setup) {
 	checkURL := func(text string, at ...any) {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			c.add(fmt.Sprintf("%q is not a URL", text), "write it as http://127.0.0.1:PORT/PATH", at...)
+			c.Problem(fmt.Sprintf("%q is not a URL", text), "write it as http://127.0.0.1:PORT/PATH", at...)
 		}
 	}
 	if s.Metrics != "" {
@@ -247,11 +235,11 @@ func (c *checker) expanded(s *Setup) {
 		if h.URL != "" {
 			checkURL(h.URL, "spec", "health", i, "url")
 		} else if _, err := netip.ParseAddrPort(h.Address); err != nil {
-			c.add(fmt.Sprintf("%q is not an address with a port", h.Address), "write it as 127.0.0.1:PORT", "spec", "health", i, "address")
+			c.Problem(fmt.Sprintf("%q is not an address with a port", h.Address), "write it as 127.0.0.1:PORT", "spec", "health", i, "address")
 		}
 	}
 	if s.Command[0] == "" {
-		c.add("the command expands to nothing", "begin it with {{.Controller}}", "spec", "command")
+		c.Problem("the command expands to nothing", "begin it with {{.Controller}}", "spec", "command")
 	}
 	if s.ConfigMap == "" {
 		return
@@ -263,7 +251,7 @@ func (c *checker) expanded(s *Setup) {
 		}
 	}
 	if !slices.Contains(names, s.ConfigMap) {
-		c.add("the file has no ConfigMap "+s.ConfigMap, specfile.Choose(s.ConfigMap, "ConfigMaps of the file", names), "spec", "configMap")
+		c.Problem("the file has no ConfigMap "+s.ConfigMap, specfile.Choose(s.ConfigMap, "ConfigMaps of the file", names), "spec", "configMap")
 	}
 }
 

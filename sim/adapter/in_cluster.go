@@ -35,10 +35,10 @@ func (c *checker) account() {
 	}
 	at := []any{"spec", "serviceAccount"}
 	if len(validation.IsDNS1123Subdomain(c.ServiceAccount)) > 0 {
-		c.add("\""+c.ServiceAccount+"\" cannot be the name of a service account", "use lower-case letters, digits, dashes and dots", at...)
+		c.Problem("\""+c.ServiceAccount+"\" cannot be the name of a service account", "use lower-case letters, digits, dashes and dots", at...)
 	}
 	if !c.hasAccount() {
-		c.add("a serviceAccount that is not used", "add inCluster: true, or pass {{.APIServer.Token}} to the controller", at...)
+		c.Problem("a serviceAccount that is not used", "add inCluster: true, or pass {{.APIServer.Token}} to the controller", at...)
 	}
 }
 

@@ -78,14 +78,14 @@ func (c *checker) notApplicable() {
 	for i, n := range c.NotApplicable {
 		at := []any{"spec", "notApplicable", i}
 		if len(n.Measurements) == 0 {
-			c.add("an entry without measurements", "add measurements:, such as [posts, syncs]", at...)
+			c.Problem("an entry without measurements", "add measurements:, such as [posts, syncs]", at...)
 		}
 		if n.Why == "" {
-			c.add("an entry without a reason", "add why: and a sentence", at...)
+			c.Problem("an entry without a reason", "add why: and a sentence", at...)
 		}
 		for k, name := range n.Measurements {
 			if !slices.Contains(Measurements, name) {
-				c.add(name+" applies to every controller, or is not a measurement", specfile.Choose(name, "measurements that may not apply", Measurements), append(slices.Clone(at), "measurements", k)...)
+				c.Problem(name+" applies to every controller, or is not a measurement", specfile.Choose(name, "measurements that may not apply", Measurements), append(slices.Clone(at), "measurements", k)...)
 			}
 		}
 	}

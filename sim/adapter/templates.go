@@ -15,16 +15,16 @@ import (
 // in branches that no sample takes.
 func (c *checker) templates() {
 	c.Spec.transform(func(path []any, text string) string {
-		c.template(text, reflect.TypeFor[Data](), func(what, mend string) { c.add(what, mend, path...) })
+		c.template(text, reflect.TypeFor[Data](), func(what, mend string) { c.Problem(what, mend, path...) })
 		return text
 	})
-	c.template(c.Flag, reflect.TypeFor[struct{ Name, Value string }](), func(what, mend string) { c.add(what, mend, "spec", "flag") })
+	c.template(c.Flag, reflect.TypeFor[struct{ Name, Value string }](), func(what, mend string) { c.Problem(what, mend, "spec", "flag") })
 	for i, m := range c.Manifests {
 		if m.Object == nil {
 			continue
 		}
 		expandTexts(m.Object.Object, func(text string) string {
-			c.template(text, reflect.TypeFor[Data](), func(what, mend string) { c.problems.Add(lineOf(specfile.Position{Root: c.nodes[i]}, text), what, mend) })
+			c.template(text, reflect.TypeFor[Data](), func(what, mend string) { c.ProblemAt(lineOf(specfile.Position{Root: c.nodes[i]}, text), what, mend) })
 			return text
 		})
 	}

@@ -19,20 +19,15 @@ import (
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Case
-	at       specfile.Position
-	nodes    []*yaml.Node // of the manifests
-	known    Known
-	problems *specfile.Problems
-	broken   map[int]bool // lines that did not decode: further problems there would be guesses
+	*specfile.Checker
+	nodes []*yaml.Node // of the manifests
+	known Known
 }
 
 func check(c *Case, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
-	ch := &checker{Case: c, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
-	for _, problem := range found.Found {
-		ch.broken[problem.Line] = true
-	}
+	ch := &checker{Case: c, Checker: specfile.NewChecker(at, found), nodes: manifests, known: known}
 	if strings.TrimSpace(c.Summary) == "" {
-		ch.addProblem("a case without a summary", "add summary: and a sentence that says what the controller does", "spec", "summary")
+		ch.Problem("a case without a summary", "add summary: and a sentence that says what the controller does", "spec", "summary")
 	}
 	specfile.CheckRepeated(c.Manifests, found)
 	ch.settings()
@@ -45,45 +40,38 @@ func check(c *Case, at specfile.Position, manifests []*yaml.Node, known Known, f
 	ch.changes()
 }
 
-// addProblem adds a problem at the line of a path, unless that line did not decode.
-func (c *checker) addProblem(what, mend string, path ...any) {
-	if line := c.at.Line(path...); !c.broken[line] {
-		c.problems.Add(line, what, mend)
-	}
-}
-
 // below returns a path with further steps.
 func below(path []any, more ...any) []any { return append(slices.Clone(path), more...) }
 
 // oneOf checks a word of a fixed choice; an empty one is valid.
 func (c *checker) oneOf(word, kind string, known []string, path ...any) {
 	if word != "" && !slices.Contains(known, word) {
-		c.addProblem(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, "choices", known), path...)
+		c.Problem(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, "choices", known), path...)
 	}
 }
 
 // label checks a name that becomes the name of an object or host.
 func (c *checker) label(kind, name string, path ...any) {
 	if len(validation.IsDNS1123Label(name)) > 0 {
-		c.addProblem(fmt.Sprintf("%q cannot be the name of a %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
+		c.Problem(fmt.Sprintf("%q cannot be the name of a %s", name, kind), "use lower-case letters, digits and dashes, at most 63", path...)
 	}
 }
 
 func (c *checker) status(status int, path ...any) {
 	if status < 100 || status > 599 {
-		c.addProblem(fmt.Sprintf("%d is not a status", status), "write one from 100 to 599", path...)
+		c.Problem(fmt.Sprintf("%d is not a status", status), "write one from 100 to 599", path...)
 	}
 }
 
 func (c *checker) notNegative(d time.Duration, path ...any) {
 	if d < 0 {
-		c.addProblem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it positive", path...)
+		c.Problem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it positive", path...)
 	}
 }
 
 func (c *checker) pattern(text string, path ...any) {
 	if _, err := regexp.Compile(text); err != nil {
-		c.addProblem(err.Error(), "write a regular expression of Go", path...)
+		c.Problem(err.Error(), "write a regular expression of Go", path...)
 	}
 }
 
@@ -94,9 +82,9 @@ func (c *checker) headerNames(names []string, path ...any) {
 		lower := strings.ToLower(name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
-			c.addProblem(fmt.Sprintf("%q is not the name of a header", name), "use letters, digits and dashes", below(path, name)...)
+			c.Problem(fmt.Sprintf("%q is not the name of a header", name), "use letters, digits and dashes", below(path, name)...)
 		case first[lower] != "":
-			c.addProblem(fmt.Sprintf("header %s is given twice, also as %s", name, first[lower]), "keep one of the two", below(path, name)...)
+			c.Problem(fmt.Sprintf("header %s is given twice, also as %s", name, first[lower]), "keep one of the two", below(path, name)...)
 		}
 		first[lower] = name
 	}
@@ -106,9 +94,9 @@ func (c *checker) headerNames(names []string, path ...any) {
 func (c *checker) settings() {
 	for _, flag := range sorted(c.Flags) {
 		if strings.HasPrefix(flag, "-") {
-			c.addProblem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), "spec", "flags", flag)
+			c.Problem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), "spec", "flags", flag)
 		} else {
-			c.knownKey("flag", flag, c.known.Flags, "docs/flags.md lists the flags", c.at, "spec", "flags", flag)
+			c.knownKey("flag", flag, c.known.Flags, "docs/flags.md lists the flags", c.At, "spec", "flags", flag)
 		}
 	}
 	c.configKeys(c.Config, "spec", "config")
@@ -117,7 +105,7 @@ func (c *checker) settings() {
 	}
 	for i, need := range c.Needs {
 		if c.known.Needs != nil && !slices.Contains(c.known.Needs, need) {
-			c.addProblem("unknown need "+need, specfile.Choose(need, "needs", c.known.Needs), "spec", "needs", i)
+			c.Problem("unknown need "+need, specfile.Choose(need, "needs", c.known.Needs), "spec", "needs", i)
 		}
 	}
 	if c.Flags["annotations-prefix"] != "" || len(c.known.Annotations) == 0 {
@@ -149,7 +137,7 @@ func (c *checker) prefix() string {
 
 func (c *checker) configKeys(config map[string]string, path ...any) {
 	for _, key := range sorted(config) {
-		c.knownKey("ConfigMap key", key, c.known.Config, "docs/configmap.md lists the keys", c.at, below(path, key)...)
+		c.knownKey("ConfigMap key", key, c.known.Config, "docs/configmap.md lists the keys", c.At, below(path, key)...)
 	}
 }
 
@@ -157,10 +145,8 @@ func (c *checker) knownKey(kind, key string, known []string, mend string, at spe
 	if known == nil || slices.Contains(known, key) {
 		return
 	}
-	if line := at.Line(path...); !c.broken[line] {
-		what, mend := specfile.Unknown(kind, key, known, mend)
-		c.problems.Add(line, what, mend)
-	}
+	what, mend := specfile.Unknown(kind, key, known, mend)
+	c.ProblemAt(at.Line(path...), what, mend)
 }
 
 // covers checks that what the case is about exists, and that the case uses it.
@@ -169,15 +155,15 @@ func (c *checker) covers() {
 		path := []any{"spec", "covers", i}
 		subject, isDefault := Setting(text), strings.HasSuffix(text, DefaultSuffix)
 		if slices.Contains(c.Covers[:i], text) {
-			c.addProblem(text+" is covered twice", "remove one of the two", path...)
+			c.Problem(text+" is covered twice", "remove one of the two", path...)
 		}
 		used, where, ok := c.subject("covers", subject, path)
 		switch {
 		case !ok:
 		case used && isDefault:
-			c.addProblem(fmt.Sprintf("covers: %s, but the case sets it", text), "write "+subject, path...)
+			c.Problem(fmt.Sprintf("covers: %s, but the case sets it", text), "write "+subject, path...)
 		case !used && !isDefault:
-			c.addProblem(fmt.Sprintf("covers: %s, but %s", text, where), "use it, or write "+subject+DefaultSuffix+" if the case shows its default", path...)
+			c.Problem(fmt.Sprintf("covers: %s, but %s", text, where), "use it, or write "+subject+DefaultSuffix+" if the case shows its default", path...)
 		}
 	}
 }
@@ -214,13 +200,13 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 		_, used = c.Flags[name]
 		known, where = c.known.Flags, "flags: does not have it"
 	default:
-		c.addProblem(fmt.Sprintf("%s: %q is neither an annotation nor a ConfigMap key nor a flag", key, text),
+		c.Problem(fmt.Sprintf("%s: %q is neither an annotation nor a ConfigMap key nor a flag", key, text),
 			"write annotation/NAME, config/KEY or flag/NAME", path...)
 		return false, "", false
 	}
 	if known != nil && !slices.Contains(known, name) {
 		what, mend := specfile.Unknown(noun, name, known, "write its name without a prefix")
-		c.addProblem(key+": "+what, mend, path...)
+		c.Problem(key+": "+what, mend, path...)
 		return false, "", false
 	}
 	return used, where, true
@@ -230,7 +216,7 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 func (c *checker) earlier() {
 	for i, text := range c.Earlier {
 		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Settings(), text) {
-			c.addProblem("earlier: "+text+" is not an annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
+			c.Problem("earlier: "+text+" is not an annotation in covers", "write annotation/NAME as in covers", "spec", "earlier", i)
 		}
 	}
 }
@@ -262,22 +248,22 @@ func (c *checker) differs() {
 		}
 		marked = true
 		if c.Differs == "" {
-			c.addProblem("bundled: in a case that does not differ", "add differs: "+DifferencesPrefix+"ROW, or remove bundled", "spec", "steps", i, "bundled")
+			c.Problem("bundled: in a case that does not differ", "add differs: "+DifferencesPrefix+"ROW, or remove bundled", "spec", "steps", i, "bundled")
 		}
 	}
 	if c.Differs == "" {
 		return
 	}
 	if !marked {
-		c.addProblem("differs: no step says what the bundled controller answers", "add bundled: to a step, or remove differs", path...)
+		c.Problem("differs: no step says what the bundled controller answers", "add bundled: to a step, or remove differs", path...)
 	}
 	row, ok := strings.CutPrefix(c.Differs, DifferencesPrefix)
 	switch {
 	case !ok || row == "":
-		c.addProblem(fmt.Sprintf("differs: %q names no row of docs/compat.md", c.Differs), "write "+DifferencesPrefix+"ROW", path...)
+		c.Problem(fmt.Sprintf("differs: %q names no row of docs/compat.md", c.Differs), "write "+DifferencesPrefix+"ROW", path...)
 	case c.known.Differences != nil && !slices.Contains(c.known.Differences, row):
 		what, mend := specfile.Unknown("row", row, c.known.Differences, "a row has a name if it begins with <a id=NAME></a>")
-		c.addProblem("differs: "+what+" of docs/compat.md", mend, path...)
+		c.Problem("differs: "+what+" of docs/compat.md", mend, path...)
 	}
 }
 

@@ -24,21 +24,21 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 	asks := step.Request.Request != ""
 	fields := set(e)
 	if len(fields) == 0 && (asks || given(c, path[:len(path)-1], path[len(path)-1].(string))) {
-		c.addProblem(fmt.Sprintf("%v: checks nothing", path[len(path)-1]), "say what must hold, such as {status: 200, service: web}", path...)
+		c.Problem(fmt.Sprintf("%v: checks nothing", path[len(path)-1]), "say what must hold, such as {status: 200, service: web}", path...)
 	}
 	for _, field := range fields {
 		at := below(path, field)
 		switch {
 		case !asks && !slices.Contains(ofChanges, field):
-			c.addProblem(field+": belongs to a request", "remove it", at...)
+			c.Problem(field+": belongs to a request", "remove it", at...)
 		case asks && slices.Contains(ofChanges[:2], field):
-			c.addProblem(field+": belongs to a change", "move it to the step that changes something", at...)
+			c.Problem(field+": belongs to a change", "move it to the step that changes something", at...)
 		case slices.Contains(failures, e.Fails) && !slices.Contains(withoutAnswers, field):
-			c.addProblem(fmt.Sprintf("%s: there is no answer, because fails: %s", field, e.Fails), "remove one of the two", at...)
+			c.Problem(fmt.Sprintf("%s: there is no answer, because fails: %s", field, e.Fails), "remove one of the two", at...)
 		}
 	}
 	if e.Rejected != nil && !asks && step.Apply == "" {
-		c.addProblem("rejected: belongs to apply:", "remove it", below(path, "rejected")...)
+		c.Problem("rejected: belongs to apply:", "remove it", below(path, "rejected")...)
 	}
 	for i, status := range e.Status {
 		c.statusAt(status, len(e.Status) > 1, i, below(path, "status"))
@@ -48,7 +48,7 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 	c.oneOf(e.Fails, "failure", failures, below(path, "fails")...)
 	c.oneOf(e.HTTP, "HTTP version", httpVersions, below(path, "http")...)
 	if given(c, path, "max-streams") && e.MaxStreams < 1 {
-		c.addProblem(fmt.Sprintf("max-streams: %d", e.MaxStreams), "write 1 or more", below(path, "max-streams")...)
+		c.Problem(fmt.Sprintf("max-streams: %d", e.MaxStreams), "write 1 or more", below(path, "max-streams")...)
 	}
 	c.services(step, e, path)
 	c.serverTLS(step, e, below(path, "tls"))
@@ -59,7 +59,7 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 }
 
 func (c *checker) statusAt(status int, listed bool, i int, path []any) {
-	if _, node := c.at.Find(path...); listed && len(node.Content) > i {
+	if _, node := c.At.Find(path...); listed && len(node.Content) > i {
 		path = below(path, i)
 	}
 	c.status(status, path...)
@@ -116,18 +116,18 @@ func (c *checker) services(step Step, e Expect, path []any) {
 	if e.Pod != nil {
 		at := below(path, "pod")
 		if e.Service == None {
-			c.addProblem("pod: no pod answered, because service: none", "remove one of the two", at...)
+			c.Problem("pod: no pod answered, because service: none", "remove one of the two", at...)
 		}
 		c.received(*e.Pod, e.Service, at)
 		if reflect.ValueOf(*e.Pod).IsZero() {
-			c.addProblem("pod: checks nothing", "say what the pod received, or remove it", at...)
+			c.Problem("pod: checks nothing", "say what the pod received, or remove it", at...)
 		}
 	}
 	if given(c, path, "received") && len(e.Received) == 0 {
-		c.addProblem("received: names no service", "write received: {SERVICE: []} if it receives nothing", below(path, "received")...)
+		c.Problem("received: names no service", "write received: {SERVICE: []} if it receives nothing", below(path, "received")...)
 	}
 	if len(e.Received) > 0 && step.Together {
-		c.addProblem("received: together: makes it unclear which request a pod received", "remove one of the two", below(path, "received")...)
+		c.Problem("received: together: makes it unclear which request a pod received", "remove one of the two", below(path, "received")...)
 	}
 	for _, name := range sorted(e.Received) {
 		at := below(path, "received", name)
@@ -142,7 +142,7 @@ func (c *checker) received(r Received, service string, path []any) {
 	c.headerNames(sorted(r.Headers), below(path, "headers")...)
 	for _, name := range sorted(r.Headers) {
 		if strings.EqualFold(name, "host") {
-			c.addProblem("header Host has its own field", "write host: instead", below(path, "headers", name)...)
+			c.Problem("header Host has its own field", "write host: instead", below(path, "headers", name)...)
 		}
 	}
 	c.oneOf(r.Protocol, "protocol", podProtocols, below(path, "protocol")...)
@@ -151,19 +151,19 @@ func (c *checker) received(r Received, service string, path []any) {
 		return
 	}
 	if fastcgi := pods.Protocol == "fastcgi"; len(r.Params) > 0 && !fastcgi {
-		c.addProblem("params: only FastCGI requests have parameters", "remove it, or add protocol: fastcgi to the pods of "+service, below(path, "params")...)
+		c.Problem("params: only FastCGI requests have parameters", "remove it, or add protocol: fastcgi to the pods of "+service, below(path, "params")...)
 	}
 	ofTLS := map[string]bool{
 		"sni": r.SNI != nil, "client-certificate": r.ClientCertificate != nil, "tls-version": r.TLSVersion != "", "tls-cipher": r.TLSCipher != nil,
 	}
 	for _, key := range sorted(ofTLS) {
 		if ofTLS[key] && !secure(pods.Protocol) {
-			c.addProblem(key+": the pods of "+service+" do not speak TLS", "remove it, or add protocol: https to them", below(path, key)...)
+			c.Problem(key+": the pods of "+service+" do not speak TLS", "remove it, or add protocol: https to them", below(path, key)...)
 		}
 	}
 	c.oneOf(r.TLSVersion, "TLS version", tlsVersions, below(path, "tls-version")...)
 	if r.Nth < 0 || r.Nth > 0 && pods.Protocol == "fastcgi" {
-		c.addProblem(fmt.Sprintf("nth: %d", r.Nth), "write 1 or more, and remove it if the pods speak FastCGI", below(path, "nth")...)
+		c.Problem(fmt.Sprintf("nth: %d", r.Nth), "write 1 or more, and remove it if the pods speak FastCGI", below(path, "nth")...)
 	}
 }
 
@@ -172,10 +172,10 @@ func (c *checker) serverTLS(step Step, e Expect, path []any) {
 		return
 	}
 	if strings.Contains(step.Request.Request, " http://") {
-		c.addProblem("tls: with an http URL", "write https in the request, or remove tls", path...)
+		c.Problem("tls: with an http URL", "write https in the request, or remove tls", path...)
 	}
 	if reflect.ValueOf(*e.TLS).IsZero() {
-		c.addProblem("tls: checks nothing", "say what the client sees, or remove it", path...)
+		c.Problem("tls: checks nothing", "say what the client sees, or remove it", path...)
 	}
 	if name := e.TLS.Certificate; name != "" && name != Default {
 		c.certificateNamed(name, false, below(path, "certificate")...)
@@ -183,7 +183,7 @@ func (c *checker) serverTLS(step Step, e Expect, path []any) {
 	c.oneOf(e.TLS.Version, "TLS version", tlsVersions, below(path, "version")...)
 	c.oneOf(e.TLS.OCSP, "OCSP status", ocspStatuses, below(path, "ocsp")...)
 	if e.TLS.Chain < 0 {
-		c.addProblem(fmt.Sprintf("chain: %d", e.TLS.Chain), "make it 1 or more", below(path, "chain")...)
+		c.Problem(fmt.Sprintf("chain: %d", e.TLS.Chain), "make it 1 or more", below(path, "chain")...)
 	}
 }
 
@@ -195,9 +195,9 @@ func (c *checker) took(r *Range, path []any) {
 	c.notNegative(r.Max, below(path, "max")...)
 	switch {
 	case *r == Range{}:
-		c.addProblem("took: checks nothing", "add min: or max:", path...)
+		c.Problem("took: checks nothing", "add min: or max:", path...)
 	case r.Max > 0 && r.Min > r.Max:
-		c.addProblem(fmt.Sprintf("took: min %v is above max %v", r.Min, r.Max), "swap the two", path...)
+		c.Problem(fmt.Sprintf("took: min %v is above max %v", r.Min, r.Max), "swap the two", path...)
 	}
 }
 
@@ -208,11 +208,11 @@ func (c *checker) several(step Step, e Expect, path []any) {
 		is  bool
 	}{{"shares", len(e.Shares) > 0}, {"statuses", len(e.Statuses) > 0}, {"same-pod", e.SamePod != nil}, {"resumes", e.TLS != nil && e.TLS.Resumes != nil}} {
 		if field.is && step.Times < 2 {
-			c.addProblem(field.key+": needs several answers", "add times: to the request", below(path, field.key)...)
+			c.Problem(field.key+": needs several answers", "add times: to the request", below(path, field.key)...)
 		}
 	}
 	if e.TLS != nil && e.TLS.Resumes != nil && (step.KeepAlive || step.Together) {
-		c.addProblem("resumes: needs one connection after another", "remove keep-alive: and together:", below(path, "tls", "resumes")...)
+		c.Problem("resumes: needs one connection after another", "remove keep-alive: and together:", below(path, "tls", "resumes")...)
 	}
 	c.shares(step, e, below(path, "shares"))
 	least := 0
@@ -224,9 +224,9 @@ func (c *checker) several(step Step, e Expect, path []any) {
 	}
 	switch {
 	case len(e.Statuses) > 0 && e.Status != nil:
-		c.addProblem("both status: and statuses:", "keep one of the two", below(path, "statuses")...)
+		c.Problem("both status: and statuses:", "keep one of the two", below(path, "statuses")...)
 	case least > max(step.Times, 1):
-		c.addProblem(fmt.Sprintf("statuses: %s to %s", plural.Of(least, "answer"), plural.Of(max(step.Times, 1), "request")), "lower the counts, or send more requests", below(path, "statuses")...)
+		c.Problem(fmt.Sprintf("statuses: %s to %s", plural.Of(least, "answer"), plural.Of(max(step.Times, 1), "request")), "lower the counts, or send more requests", below(path, "statuses")...)
 	}
 }
 
@@ -235,7 +235,7 @@ func (c *checker) shares(step Step, e Expect, path []any) {
 		return
 	}
 	if e.Service != "" {
-		c.addProblem("both service: and shares:", "keep one of the two", path...)
+		c.Problem("both service: and shares:", "keep one of the two", path...)
 	}
 	sum, valid := 0.0, true
 	for _, name := range sorted(e.Shares) {
@@ -243,7 +243,7 @@ func (c *checker) shares(step Step, e Expect, path []any) {
 		share := e.Shares[name]
 		if !(share >= 0 && share <= 1) {
 			valid = false
-			c.addProblem(fmt.Sprintf("%v is not a share", share), "write a number from 0 to 1", below(path, name)...)
+			c.Problem(fmt.Sprintf("%v is not a share", share), "write a number from 0 to 1", below(path, name)...)
 		}
 		sum += share
 	}
@@ -251,15 +251,15 @@ func (c *checker) shares(step Step, e Expect, path []any) {
 		return
 	}
 	if math.Abs(sum-1) > 0.001 {
-		c.addProblem(fmt.Sprintf("the shares add up to %.4g", sum), "make it 1", path...)
+		c.Problem(fmt.Sprintf("the shares add up to %.4g", sum), "make it 1", path...)
 		return
 	}
 	switch needed := enough(e.Shares); {
 	case step.Times < 2: // reported already
 	case needed > mostTimes:
-		c.addProblem("a share too small to be checked", fmt.Sprintf("write larger ones: even %d requests cannot distinguish them from half as much", mostTimes), path...)
+		c.Problem("a share too small to be checked", fmt.Sprintf("write larger ones: even %d requests cannot distinguish them from half as much", mostTimes), path...)
 	case step.Times < needed:
-		c.addProblem(fmt.Sprintf("%d requests cannot distinguish these shares from half as much", step.Times), fmt.Sprintf("make times: %d or more", needed), path...)
+		c.Problem(fmt.Sprintf("%d requests cannot distinguish these shares from half as much", step.Times), fmt.Sprintf("make times: %d or more", needed), path...)
 	}
 }
 
@@ -268,7 +268,7 @@ func (c *checker) lines(l *Lines, path []any) {
 		return
 	}
 	if *l == (Lines{}) {
-		c.addProblem(fmt.Sprintf("%v: checks nothing", path[len(path)-1]), "add matches: or count:", path...)
+		c.Problem(fmt.Sprintf("%v: checks nothing", path[len(path)-1]), "add matches: or count:", path...)
 	}
 	c.pattern(l.Matches, below(path, "matches")...)
 }

@@ -23,10 +23,10 @@ func (c *checker) pods() {
 		pods := c.Pods[name]
 		c.label("service", name, path...)
 		if name == None {
-			c.addProblem("a service named none, which expectations use for no service", "give it another name", path...)
+			c.Problem("a service named none, which expectations use for no service", "give it another name", path...)
 		}
 		if pods.Replicas != nil && *pods.Replicas < 0 {
-			c.addProblem(fmt.Sprintf("%d replicas", *pods.Replicas), "make it 0 or more", below(path, "replicas")...)
+			c.Problem(fmt.Sprintf("%d replicas", *pods.Replicas), "make it 0 or more", below(path, "replicas")...)
 		}
 		for i, zone := range pods.Zones {
 			c.label("zone", zone, below(path, "zones", i)...)
@@ -39,7 +39,7 @@ func (c *checker) pods() {
 				continue
 			}
 			if !secure(pods.Protocol) {
-				c.addProblem(key+": belongs to pods with protocol https or grpcs", "set the protocol, or remove it", below(path, key)...)
+				c.Problem(key+": belongs to pods with protocol https or grpcs", "set the protocol, or remove it", below(path, key)...)
 			}
 			c.certificateNamed(name, key == "client-ca", below(path, key)...)
 		}
@@ -54,15 +54,15 @@ func (c *checker) answer(a Answer, path []any) {
 	}
 	c.headerNames(sorted(a.Headers), below(path, "headers")...)
 	if a.Body != nil && a.Bytes != 0 {
-		c.addProblem("both body: and bytes:", "keep one of the two", below(path, "bytes")...)
+		c.Problem("both body: and bytes:", "keep one of the two", below(path, "bytes")...)
 	}
 	if a.Bytes < 0 {
-		c.addProblem(fmt.Sprintf("%d bytes", a.Bytes), "make it 1 or more", below(path, "bytes")...)
+		c.Problem(fmt.Sprintf("%d bytes", a.Bytes), "make it 1 or more", below(path, "bytes")...)
 	}
 	c.notNegative(a.After, below(path, "after")...)
 	c.oneOf(a.Break, "break", breaks, below(path, "break")...)
 	if a.Break != "" && (a.Status != 0 || a.Headers != nil || a.Body != nil || a.Bytes != 0) {
-		c.addProblem("break: a pod that breaks the connection sends no answer", "remove status, headers, body and bytes, or break", below(path, "break")...)
+		c.Problem("break: a pod that breaks the connection sends no answer", "remove status, headers, body and bytes, or break", below(path, "break")...)
 	}
 }
 
@@ -73,22 +73,22 @@ func (c *checker) rules(rules []Rule, path []any) {
 		at := below(path, i)
 		c.answer(rule.Answer, at)
 		if rule.Path != "" && !strings.HasPrefix(rule.Path, "/") {
-			c.addProblem(fmt.Sprintf("%q is not a path", rule.Path), "begin it with /", below(at, "path")...)
+			c.Problem(fmt.Sprintf("%q is not a path", rule.Path), "begin it with /", below(at, "path")...)
 		}
 		if rule.First < 0 {
-			c.addProblem(fmt.Sprintf("first: %d", rule.First), "make it 1 or more", below(at, "first")...)
+			c.Problem(fmt.Sprintf("first: %d", rule.First), "make it 1 or more", below(at, "first")...)
 		}
 		if all(rule) {
-			c.addProblem("a rule for all requests", "add path:, method: or first:, or write its answer at the pods", at...)
+			c.Problem("a rule for all requests", "add path:, method: or first:, or write its answer at the pods", at...)
 		}
 		if rule.Method != strings.ToUpper(rule.Method) {
-			c.addProblem("method "+rule.Method+" has lower-case letters", "write "+strings.ToUpper(rule.Method), below(at, "method")...)
+			c.Problem("method "+rule.Method+" has lower-case letters", "write "+strings.ToUpper(rule.Method), below(at, "method")...)
 		}
 		hidden := slices.IndexFunc(rules[:i], func(before Rule) bool {
 			return !all(before) && before.First == 0 && strings.HasPrefix(rule.Path, before.Path) && (before.Method == "" || before.Method == rule.Method)
 		})
 		if hidden >= 0 {
-			c.addProblem(fmt.Sprintf("a rule that never applies, because the one at line %d matches first", c.at.Line(below(path, hidden)...)), "move it before that one", at...)
+			c.Problem(fmt.Sprintf("a rule that never applies, because the one at line %d matches first", c.At.Line(below(path, hidden)...)), "move it before that one", at...)
 		}
 	}
 }
@@ -99,28 +99,28 @@ func (c *checker) certificates() {
 		certificate := c.Certificates[name]
 		c.label("Secret", name, path...)
 		if name == Default {
-			c.addProblem("a certificate named default, which expectations use for the controller's own", "give it another name", path...)
+			c.Problem("a certificate named default, which expectations use for the controller's own", "give it another name", path...)
 		}
 		c.oneOf(certificate.Key, "type of key", keys, below(path, "key")...)
 		if certificate.Namespace != "" && certificate.Namespace != NoSecret {
 			c.label("namespace", certificate.Namespace, below(path, "namespace")...)
 		}
 		if len(certificate.Revokes) > 0 && !certificate.Authority {
-			c.addProblem("revokes: of a certificate that is not an authority", "add authority: true, or remove revokes", below(path, "revokes")...)
+			c.Problem("revokes: of a certificate that is not an authority", "add authority: true, or remove revokes", below(path, "revokes")...)
 		}
 		for i, revoked := range certificate.Revokes {
 			if c.certificateNamed(revoked, false, below(path, "revokes", i)...) && c.Certificates[revoked].SignedBy != name {
-				c.addProblem(fmt.Sprintf("revokes: %s is not signed by %s", revoked, name), "add signed-by: "+name+" to it", below(path, "revokes", i)...)
+				c.Problem(fmt.Sprintf("revokes: %s is not signed by %s", revoked, name), "add signed-by: "+name+" to it", below(path, "revokes", i)...)
 			}
 		}
 		if certificate.CAIssuers && certificate.SignedBy == "" {
-			c.addProblem("ca-issuers: of a certificate that no authority of the case signs", "add signed-by, or remove ca-issuers", below(path, "ca-issuers")...)
+			c.Problem("ca-issuers: of a certificate that no authority of the case signs", "add signed-by, or remove ca-issuers", below(path, "ca-issuers")...)
 		}
 		if certificate.OCSP && certificate.SignedBy == "" {
-			c.addProblem("ocsp: of a certificate that no authority of the case signs", "add signed-by, or remove ocsp", below(path, "ocsp")...)
+			c.Problem("ocsp: of a certificate that no authority of the case signs", "add signed-by, or remove ocsp", below(path, "ocsp")...)
 		}
 		if certificate.SignedBy != "" && c.certificateNamed(certificate.SignedBy, true, below(path, "signed-by")...) && c.signsItself(name) {
-			c.addProblem(fmt.Sprintf("signed-by: %s is signed by itself in the end", name), "remove signed-by from one of these authorities", below(path, "signed-by")...)
+			c.Problem(fmt.Sprintf("signed-by: %s is signed by itself in the end", name), "remove signed-by from one of these authorities", below(path, "signed-by")...)
 		}
 	}
 }
@@ -142,10 +142,10 @@ func (c *checker) certificateNamed(name string, authority bool, path ...any) boo
 	certificate, ok := c.Certificates[name]
 	switch {
 	case !ok:
-		c.addProblem(fmt.Sprintf("%v: no certificate %s", path[len(path)-1], name), specfile.Choose(name, "certificates", sorted(c.Certificates)), path...)
+		c.Problem(fmt.Sprintf("%v: no certificate %s", path[len(path)-1], name), specfile.Choose(name, "certificates", sorted(c.Certificates)), path...)
 	case authority && !certificate.Authority:
 		ok = false
-		c.addProblem(fmt.Sprintf("%v: certificate %s is not an authority", path[len(path)-1], name), "add authority: true to it", path...)
+		c.Problem(fmt.Sprintf("%v: certificate %s is not an authority", path[len(path)-1], name), "add authority: true to it", path...)
 	}
 	return ok
 }
@@ -154,7 +154,7 @@ func (c *checker) certificateNamed(name string, authority bool, path ...any) boo
 func (c *checker) service(name string, path ...any) bool {
 	_, ok := c.Pods[name]
 	if !ok {
-		c.addProblem(fmt.Sprintf("no service %s in pods", name), specfile.Choose(name, "services", sorted(c.Pods)), path...)
+		c.Problem(fmt.Sprintf("no service %s in pods", name), specfile.Choose(name, "services", sorted(c.Pods)), path...)
 	}
 	return ok
 }

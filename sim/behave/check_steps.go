@@ -23,8 +23,8 @@ var (
 const mostBytes = 1 << 30
 
 func (c *checker) steps() {
-	if _, node := c.at.Find("spec", "steps"); len(node.Content) == 0 {
-		c.addProblem("a case without steps", "add steps: with a request", "spec", "steps")
+	if _, node := c.At.Find("spec", "steps"); len(node.Content) == 0 {
+		c.Problem("a case without steps", "add steps: with a request", "spec", "steps")
 	}
 	asks := false
 	for i, step := range c.Steps {
@@ -32,10 +32,10 @@ func (c *checker) steps() {
 		asks = asks || step.Request.Request != ""
 		switch actions := step.actions(); {
 		case len(actions) == 0:
-			c.addProblem("a step without an action", "add request:, apply:, delete:, config: or scale:", path...)
+			c.Problem("a step without an action", "add request:, apply:, delete:, config: or scale:", path...)
 			continue
 		case len(actions) > 1:
-			c.addProblem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
+			c.Problem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 			continue
 		case actions[0] == "request":
 			c.request(step.Request, path)
@@ -53,7 +53,7 @@ func (c *checker) steps() {
 		return s.Expect.Reload != nil || s.Expect.Rejected != nil || s.Expect.ErrorLog != nil
 	})
 	if len(c.Steps) > 0 && !asks && !checksChange {
-		c.addProblem("no step checks anything", "add a request, or expect: to a change", "spec", "steps")
+		c.Problem("no step checks anything", "add a request, or expect: to a change", "spec", "steps")
 	}
 }
 
@@ -76,19 +76,19 @@ func (s Step) actions() []string {
 
 // change checks a step that is not a request.
 func (c *checker) change(step Step, action string, path []any) {
-	_, node := c.at.Find(path...)
+	_, node := c.At.Find(path...)
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if key := node.Content[i].Value; !slices.Contains([]string{action, "expect", "bundled"}, key) && slices.Contains(requestFields, key) {
-			c.addProblem(key+": belongs to a request", "remove it", below(path, key)...)
+			c.Problem(key+": belongs to a request", "remove it", below(path, key)...)
 		}
 	}
 	if action == "scale" && len(step.Scale) == 0 {
-		c.addProblem("scale: changes nothing", "write scale: {SERVICE: 2}", below(path, "scale")...)
+		c.Problem("scale: changes nothing", "write scale: {SERVICE: 2}", below(path, "scale")...)
 	}
 	for _, service := range sorted(step.Scale) {
 		c.service(service, below(path, "scale", service)...)
 		if n := step.Scale[service]; n < 0 {
-			c.addProblem(fmt.Sprintf("%d pods", n), "make it 0 or more", below(path, "scale", service)...)
+			c.Problem(fmt.Sprintf("%d pods", n), "make it 0 or more", below(path, "scale", service)...)
 		}
 	}
 }
@@ -132,20 +132,20 @@ func (c *checker) changes() {
 			applied[name] = true
 			switch {
 			case len(c.Named(name)) == 0:
-				c.addProblem(fmt.Sprintf("%s: no manifest %s in this file", key, name), specfile.Choose(name, "manifests", names), at...)
+				c.Problem(fmt.Sprintf("%s: no manifest %s in this file", key, name), specfile.Choose(name, "manifests", names), at...)
 			case len(manifests) == 0 || same < len(manifests):
 			case key == "apply":
-				c.addProblem(fmt.Sprintf("apply: %s is applied already", name),
+				c.Problem(fmt.Sprintf("apply: %s is applied already", name),
 					fmt.Sprintf("remove the step, or give the manifest the annotation %s, so that only the step applies it", specfile.NameAnnotation), at...)
 			default:
-				c.addProblem(fmt.Sprintf("delete: %s is not applied before", name), "add an earlier step with apply: "+name, at...)
+				c.Problem(fmt.Sprintf("delete: %s is not applied before", name), "add an earlier step with apply: "+name, at...)
 			}
 		}
 	}
 	for _, m := range c.Manifests {
-		if m.Named && !applied[m.Name] && !c.broken[m.Line] {
+		if m.Named && !applied[m.Name] && !c.Broken(m.Line) {
 			applied[m.Name] = true
-			c.problems.Add(m.Line, fmt.Sprintf("manifest %s is never applied", m.Name),
+			c.ProblemAt(m.Line, fmt.Sprintf("manifest %s is never applied", m.Name),
 				fmt.Sprintf("add a step with apply: %s, or remove the annotation %s", m.Name, specfile.NameAnnotation))
 		}
 	}
@@ -154,7 +154,7 @@ func (c *checker) changes() {
 func (c *checker) request(r Request, path []any) {
 	target, what, mend := parseTarget(r.Request)
 	if what != "" {
-		c.addProblem(what, mend, below(path, "request")...)
+		c.Problem(what, mend, below(path, "request")...)
 	}
 	c.requestHeaders(r, path)
 	c.requestBody(r, path)
@@ -163,25 +163,25 @@ func (c *checker) request(r Request, path []any) {
 	c.requestPause(r, path)
 	switch {
 	case r.Times < 0 || r.Times > mostTimes:
-		c.addProblem(fmt.Sprintf("times: %d", r.Times), fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
+		c.Problem(fmt.Sprintf("times: %d", r.Times), fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
 	case r.Times < 2 && r.Together:
-		c.addProblem("together: needs several requests", "add times: 2 or more", below(path, "together")...)
+		c.Problem("together: needs several requests", "add times: 2 or more", below(path, "together")...)
 	case r.Times < 2 && r.KeepAlive:
-		c.addProblem("keep-alive: needs several requests", "add times: 2 or more", below(path, "keep-alive")...)
+		c.Problem("keep-alive: needs several requests", "add times: 2 or more", below(path, "keep-alive")...)
 	case r.Together && r.KeepAlive:
-		c.addProblem("both together: and keep-alive:", "keep one of the two", below(path, "keep-alive")...)
+		c.Problem("both together: and keep-alive:", "keep one of the two", below(path, "keep-alive")...)
 	}
 	if given(c, path, "times") && r.Times == 0 {
-		c.addProblem("times: 0", fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
+		c.Problem("times: 0", fmt.Sprintf("write a number from 1 to %d", mostTimes), below(path, "times")...)
 	}
 	if given(c, path, "timeout") && r.Timeout <= 0 || r.Timeout > time.Hour {
-		c.addProblem(fmt.Sprintf("timeout: %v", r.Timeout), "make it positive, and 1h at most", below(path, "timeout")...)
+		c.Problem(fmt.Sprintf("timeout: %v", r.Timeout), "make it positive, and 1h at most", below(path, "timeout")...)
 	}
 }
 
 // given reports whether the file has a field.
 func given(c *checker, path []any, key string) bool {
-	_, node := c.at.Find(below(path, key)...)
+	_, node := c.At.Find(below(path, key)...)
 	return node.Kind != 0
 }
 
@@ -191,13 +191,13 @@ func (c *checker) requestHeaders(r Request, path []any) {
 	for _, name := range sorted(r.Headers) {
 		switch strings.ToLower(name) {
 		case "host":
-			c.addProblem("header Host follows from the URL", "write it there; tls.sni is the server name if it is another one", below(at, name)...)
+			c.Problem("header Host follows from the URL", "write it there; tls.sni is the server name if it is another one", below(at, name)...)
 		case "content-length", "transfer-encoding":
-			c.addProblem("header "+name+" follows from the body", "use body:, bytes: or chunked:", below(at, name)...)
+			c.Problem("header "+name+" follows from the body", "use body:, bytes: or chunked:", below(at, name)...)
 		}
 		for _, value := range r.Headers[name] {
 			if !httpguts.ValidHeaderFieldValue(value) {
-				c.addProblem(fmt.Sprintf("header %s: %q has control characters", name, value), "remove them", below(at, name)...)
+				c.Problem(fmt.Sprintf("header %s: %q has control characters", name, value), "remove them", below(at, name)...)
 			}
 		}
 	}
@@ -206,13 +206,13 @@ func (c *checker) requestHeaders(r Request, path []any) {
 func (c *checker) requestBody(r Request, path []any) {
 	switch {
 	case r.Bytes < 0 || r.Bytes > mostBytes:
-		c.addProblem(fmt.Sprintf("%d bytes", r.Bytes), fmt.Sprintf("write a number from 1 to %d", mostBytes), below(path, "bytes")...)
+		c.Problem(fmt.Sprintf("%d bytes", r.Bytes), fmt.Sprintf("write a number from 1 to %d", mostBytes), below(path, "bytes")...)
 	case r.Body != "" && r.Bytes != 0:
-		c.addProblem("both body: and bytes:", "keep one of the two", below(path, "bytes")...)
+		c.Problem("both body: and bytes:", "keep one of the two", below(path, "bytes")...)
 	case r.Chunked && r.Body == "" && r.Bytes == 0:
-		c.addProblem("chunked: without a body", "add body: or bytes:", below(path, "chunked")...)
+		c.Problem("chunked: without a body", "add body: or bytes:", below(path, "chunked")...)
 	case r.Chunked && r.HTTP != "" && r.HTTP != "1.1":
-		c.addProblem("chunked: only HTTP/1.1 has chunks", "remove http: or chunked:", below(path, "chunked")...)
+		c.Problem("chunked: only HTTP/1.1 has chunks", "remove http: or chunked:", below(path, "chunked")...)
 	}
 }
 
@@ -224,12 +224,12 @@ func (c *checker) background(i int, path []any) {
 		return
 	}
 	if i == len(c.Steps)-1 {
-		c.addProblem("background: in the last step", "remove it, or add a step", below(path, "background")...)
+		c.Problem("background: in the last step", "remove it, or add a step", below(path, "background")...)
 	}
 	for _, field := range []string{"received", "access-log", "error-log"} {
 		for _, at := range [][]any{below(path, "expect"), below(path, "bundled")} {
 			if given(c, at, field) {
-				c.addProblem(field+": of a request in the background", "remove it", below(at, field)...)
+				c.Problem(field+": of a request in the background", "remove it", below(at, field)...)
 			}
 		}
 	}
@@ -243,16 +243,16 @@ func (c *checker) requestPause(r Request, path []any) {
 	pauses := map[string]time.Duration{"connected": r.Pause.Connected, "headers": r.Pause.Headers, "body": r.Pause.Body}
 	for _, field := range sorted(pauses) {
 		if pause := pauses[field]; given(c, at, field) && (pause <= 0 || pause > time.Hour) {
-			c.addProblem(fmt.Sprintf("pause: %s: %v", field, pause), "make it positive, and 1h at most", below(at, field)...)
+			c.Problem(fmt.Sprintf("pause: %s: %v", field, pause), "make it positive, and 1h at most", below(at, field)...)
 		}
 	}
 	switch {
 	case r.HTTP == "2" || r.GRPC || r.WebSocket:
-		c.addProblem("pause: belongs to plain requests with HTTP/1", "remove it", at...)
+		c.Problem("pause: belongs to plain requests with HTTP/1", "remove it", at...)
 	case r.Pause == (Pause{}):
-		c.addProblem("pause: says nothing", "add connected:, headers: or body:", at...)
+		c.Problem("pause: says nothing", "add connected:, headers: or body:", at...)
 	case r.Pause.Body > 0 && r.Bytes < 2 && len(r.Body) < 2:
-		c.addProblem("pause: body: without a body of 2 bytes", "add body: or bytes:", below(at, "body")...)
+		c.Problem("pause: body: without a body of 2 bytes", "add body: or bytes:", below(at, "body")...)
 	}
 }
 
@@ -260,29 +260,29 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 	c.oneOf(r.HTTP, "HTTP version", httpVersions, below(path, "http")...)
 	switch {
 	case r.GRPC && r.WebSocket:
-		c.addProblem("both grpc: and websocket:", "keep one of the two", below(path, "websocket")...)
+		c.Problem("both grpc: and websocket:", "keep one of the two", below(path, "websocket")...)
 	case r.GRPC && r.HTTP != "" && r.HTTP != "2":
-		c.addProblem("grpc: needs HTTP/2", "remove http:", below(path, "http")...)
+		c.Problem("grpc: needs HTTP/2", "remove http:", below(path, "http")...)
 	case r.GRPC && target.Method != "" && target.Method != "POST":
-		c.addProblem("grpc: calls are POST requests", "write POST "+target.Scheme+"://"+target.Host+target.Path, below(path, "request")...)
+		c.Problem("grpc: calls are POST requests", "write POST "+target.Scheme+"://"+target.Host+target.Path, below(path, "request")...)
 	case r.WebSocket && r.HTTP != "" && r.HTTP != "1.1":
-		c.addProblem("websocket: needs HTTP/1.1", "remove http:", below(path, "http")...)
+		c.Problem("websocket: needs HTTP/1.1", "remove http:", below(path, "http")...)
 	case r.WebSocket && target.Method != "" && target.Method != "GET":
-		c.addProblem("websocket: begins with a GET request", "write GET", below(path, "request")...)
+		c.Problem("websocket: begins with a GET request", "write GET", below(path, "request")...)
 	case r.UDP && r.Port == 0:
-		c.addProblem("udp: without a port", "add port:, one of a UDP service", below(path, "udp")...)
+		c.Problem("udp: without a port", "add port:, one of a UDP service", below(path, "udp")...)
 	case r.UDP && (target.Scheme == "https" || r.HTTP != "" && r.HTTP != "1.1" || r.GRPC || r.WebSocket || r.KeepAlive || r.Proxy != nil):
-		c.addProblem("udp: belongs to plain requests with HTTP/1.1", "write an http URL, and remove http, grpc, websocket, keep-alive and proxy", below(path, "udp")...)
+		c.Problem("udp: belongs to plain requests with HTTP/1.1", "write an http URL, and remove http, grpc, websocket, keep-alive and proxy", below(path, "udp")...)
 	}
 	if given(c, path, "tls") {
 		at := below(path, "tls")
 		if target.Scheme == "http" {
-			c.addProblem("tls: with an http URL", "write https, or remove tls", at...)
+			c.Problem("tls: with an http URL", "write https, or remove tls", at...)
 		}
 		c.oneOf(r.TLS.Min, "TLS version", tlsVersions, below(at, "min")...)
 		c.oneOf(r.TLS.Max, "TLS version", tlsVersions, below(at, "max")...)
 		if r.TLS.Min != "" && r.TLS.Max != "" && r.TLS.Min > r.TLS.Max {
-			c.addProblem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "swap the two", at...)
+			c.Problem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "swap the two", at...)
 		}
 		if r.TLS.Certificate != "" {
 			c.certificateNamed(r.TLS.Certificate, false, below(at, "certificate")...)
@@ -290,7 +290,7 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		for i, cipher := range r.TLS.Ciphers {
 			if !slices.Contains(cipherNames(), cipher) {
 				what, mend := specfile.Unknown("cipher suite", cipher, cipherNames(), "Go's package crypto/tls lists them")
-				c.addProblem(what, mend, below(at, "ciphers", i)...)
+				c.Problem(what, mend, below(at, "ciphers", i)...)
 			}
 		}
 	}
@@ -313,15 +313,15 @@ var loopback = netip.MustParsePrefix("127.0.0.0/8")
 
 func (c *checker) requestOrigin(r Request, path []any) {
 	if given(c, path, "port") && (r.Port < 1 || r.Port > 65535) {
-		c.addProblem(fmt.Sprintf("port: %d", r.Port), "write one from 1 to 65535", below(path, "port")...)
+		c.Problem(fmt.Sprintf("port: %d", r.Port), "write one from 1 to 65535", below(path, "port")...)
 	}
 	if r.From != "" {
 		from, err := netip.ParseAddr(r.From)
 		switch {
 		case err != nil || !loopback.Contains(from) && from != netip.IPv6Loopback():
-			c.addProblem(fmt.Sprintf("from: %q is not an address of this machine's loopback", r.From), "write one of 127.0.0.0/8, or ::1", below(path, "from")...)
+			c.Problem(fmt.Sprintf("from: %q is not an address of this machine's loopback", r.From), "write one of 127.0.0.0/8, or ::1", below(path, "from")...)
 		case from.Is6() != r.IPv6:
-			c.addProblem("from: "+r.From+" and ipv6: do not go together", "use ::1 with ipv6: true, and 127.0.0.0/8 without", below(path, "from")...)
+			c.Problem("from: "+r.From+" and ipv6: do not go together", "use ::1 with ipv6: true, and 127.0.0.0/8 without", below(path, "from")...)
 		}
 	}
 	if r.Proxy == nil {
@@ -329,19 +329,19 @@ func (c *checker) requestOrigin(r Request, path []any) {
 	}
 	at := below(path, "proxy")
 	if r.Proxy.Version < 0 || r.Proxy.Version > 2 {
-		c.addProblem(fmt.Sprintf("version %d of the PROXY header", r.Proxy.Version), "write 1 or 2", below(at, "version")...)
+		c.Problem(fmt.Sprintf("version %d of the PROXY header", r.Proxy.Version), "write 1 or 2", below(at, "version")...)
 	}
 	source := c.addrPort(r.Proxy.Source, below(at, "source"))
 	destination := c.addrPort(r.Proxy.Destination, below(at, "destination"))
 	if source.IsValid() && destination.IsValid() && source.Addr().Is4() != destination.Addr().Is4() {
-		c.addProblem("proxy: one address is IPv4, the other IPv6", "use the same for both", at...)
+		c.Problem("proxy: one address is IPv4, the other IPv6", "use the same for both", at...)
 	}
 }
 
 func (c *checker) addrPort(text string, path []any) netip.AddrPort {
 	parsed, err := netip.ParseAddrPort(text)
 	if err != nil {
-		c.addProblem(fmt.Sprintf("%v: %q is not an address with a port", path[len(path)-1], text), "write it as 203.0.113.7:1234", path...)
+		c.Problem(fmt.Sprintf("%v: %q is not an address with a port", path[len(path)-1], text), "write it as 203.0.113.7:1234", path...)
 	}
 	return parsed
 }

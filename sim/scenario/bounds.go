@@ -52,18 +52,18 @@ func (c *checker) bounds() {
 		{"timeline", len(c.Timeline), mostSteps}, {"expect", len(c.Expect), mostExpected},
 	} {
 		if list.n > list.most {
-			c.addProblem(fmt.Sprintf("%s: a list of %d", list.key, list.n), fmt.Sprintf("make it %d at most", list.most), "spec", list.key)
+			c.Problem(fmt.Sprintf("%s: a list of %d", list.key, list.n), fmt.Sprintf("make it %d at most", list.most), "spec", list.key)
 		}
 	}
 	c.times()
 	for i, t := range c.Traffic {
 		highest := max(t.Rate, t.peak())
 		if requests := float64(highest) * c.Length().Seconds(); requests > mostRequests {
-			c.addProblem(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
+			c.Problem(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
 				fmt.Sprintf("make them %d at most, by a lower rate or a shorter timeline", mostRequests), "spec", "traffic", i)
 		}
 		if t.Bytes > mostBytes {
-			c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
+			c.Problem(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (t Traffic) peak() Rate {
 func (c *checker) times() {
 	limit := func(d time.Duration, path ...any) {
 		if d > LongestTime {
-			c.addProblem(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
+			c.Problem(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
 		}
 	}
 	limit(c.Settle, "spec", "settle")
@@ -116,7 +116,7 @@ func (c *checker) times() {
 
 func (c *checker) atMost(n, most int, what string, path ...any) {
 	if n > most {
-		c.addProblem(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("make it %d at most", most), path...)
+		c.Problem(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("make it %d at most", most), path...)
 	}
 }
 

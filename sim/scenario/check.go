@@ -21,18 +21,13 @@ import (
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Scenario
-	at       specfile.Position
-	nodes    []*yaml.Node // of the manifests
-	known    Known
-	problems *specfile.Problems
-	broken   map[int]bool // lines that did not decode: further problems there would be guesses
+	*specfile.Checker
+	nodes []*yaml.Node // of the manifests
+	known Known
 }
 
 func check(s *Scenario, at specfile.Position, manifests []*yaml.Node, known Known, found *specfile.Problems) {
-	c := &checker{Scenario: s, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
-	for _, problem := range found.Found {
-		c.broken[problem.Line] = true
-	}
+	c := &checker{Scenario: s, Checker: specfile.NewChecker(at, found), nodes: manifests, known: known}
 	c.name("scenario", s.Name, "metadata", "name")
 	c.numbers()
 	c.bounds()
@@ -48,17 +43,10 @@ func check(s *Scenario, at specfile.Position, manifests []*yaml.Node, known Know
 	c.control()
 }
 
-// addProblem adds a problem at the line of a path, unless that line did not decode.
-func (c *checker) addProblem(what, mend string, path ...any) {
-	if line := c.at.Line(path...); !c.broken[line] {
-		c.problems.Add(line, what, mend)
-	}
-}
-
 // name checks a name that becomes part of file names and of report rows.
 func (c *checker) name(kind, name string, path ...any) {
 	if what := badName(kind, name); what != "" {
-		c.addProblem(what, nameShape, path...)
+		c.Problem(what, nameShape, path...)
 	}
 }
 
@@ -86,17 +74,17 @@ func CheckSubjectName(name string) error {
 
 func (c *checker) numbers() {
 	if c.Rounds < 1 {
-		c.addProblem(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
+		c.Problem(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
 	}
 	c.notNegative(c.Settle, "spec", "settle")
 	if c.Granularity <= 0 {
-		c.addProblem(fmt.Sprintf("granularity: %v is not above zero", c.Granularity), fmt.Sprintf("write a duration such as 500ms, or remove it for %v", DefaultGranularity), "spec", "granularity")
+		c.Problem(fmt.Sprintf("granularity: %v is not above zero", c.Granularity), fmt.Sprintf("write a duration such as 500ms, or remove it for %v", DefaultGranularity), "spec", "granularity")
 	}
 }
 
 func (c *checker) notNegative(d time.Duration, path ...any) {
 	if d < 0 {
-		c.addProblem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
+		c.Problem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
 	}
 }
 
@@ -106,24 +94,24 @@ func (c *checker) subjects() {
 		path := []any{"spec", "subjects", i}
 		c.name("subject", s.Name, append(path, "name")...)
 		if line, again := first[s.Name]; again && s.Name != "" {
-			c.addProblem(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
+			c.Problem(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
 		} else {
 			first[s.Name] = s.Line
 		}
 		if image, ok := strings.CutPrefix(s.Controller, ImagePrefix); ok && !IsImageFile(image) {
 			if _, err := reference.ParseNormalizedNamed(image); err != nil {
-				c.addProblem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1, or the path of a file, such as image:./controller.tar", append(path, "controller")...)
+				c.Problem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1, or the path of a file, such as image:./controller.tar", append(path, "controller")...)
 			}
 		}
 		if s.Image != "" { // it was not moved to the controller
-			c.addProblem("a subject with a controller and an image", "keep either controller: or image:", append(path, "image")...)
+			c.Problem("a subject with a controller and an image", "keep either controller: or image:", append(path, "image")...)
 		}
 		if s.Adapter != "" && !adapters.IsPath(s.Adapter) && !slices.Contains(adapters.Names(), s.Adapter) {
-			c.addProblem("unknown adapter "+s.Adapter, specfile.Choose(s.Adapter, "adapters", adapters.Names())+"; another one is named by the path of its file, such as ./adapter.yaml", append(path, "adapter")...)
+			c.Problem("unknown adapter "+s.Adapter, specfile.Choose(s.Adapter, "adapters", adapters.Names())+"; another one is named by the path of its file, such as ./adapter.yaml", append(path, "adapter")...)
 		}
 		for flag := range s.Flags {
 			if strings.HasPrefix(flag, "-") {
-				c.addProblem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
+				c.Problem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
 			}
 		}
 		c.expectations(s.Expect)
@@ -137,17 +125,17 @@ func (c *checker) population() {
 	}
 	if p.Cluster != "" {
 		if p.Generated() || p.Recording != "" || p.Namespace != "" {
-			c.addProblem("a population that is imported, and has other fields", "keep either cluster: or the other fields", "spec", "population")
+			c.Problem("a population that is imported, and has other fields", "keep either cluster: or the other fields", "spec", "population")
 		}
 		return
 	}
 	c.name("namespace", p.Namespace, "spec", "population", "namespace")
 	if p.Recording != "" {
 		if !filepath.IsLocal(p.Recording) {
-			c.addProblem(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
+			c.Problem(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
 		}
 		if p.Generated() {
-			c.addProblem("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
+			c.Problem("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
 		}
 		return
 	}
@@ -156,29 +144,29 @@ func (c *checker) population() {
 		n   int
 	}{{"services", p.Services}, {"pods", p.Pods}, {"ingresses", p.Ingresses}} {
 		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
-			c.addProblem(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
+			c.Problem(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
 		}
 	}
 	if p.Paths < 0 || p.Paths > MostPaths {
-		c.addProblem(fmt.Sprintf("%d paths", p.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), "spec", "population", "paths")
+		c.Problem(fmt.Sprintf("%d paths", p.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), "spec", "population", "paths")
 	} else if total := p.Paths * max(p.Ingresses, 1); total > MostAllPaths {
-		c.addProblem(fmt.Sprintf("%s with %s each", plural.Of(p.Ingresses, "ingress", "ingresses"), plural.Of(p.Paths, "path")), fmt.Sprintf("make them %d paths at most", MostAllPaths), "spec", "population", "paths")
+		c.Problem(fmt.Sprintf("%s with %s each", plural.Of(p.Ingresses, "ingress", "ingresses"), plural.Of(p.Paths, "path")), fmt.Sprintf("make them %d paths at most", MostAllPaths), "spec", "population", "paths")
 	}
 	if many := TooMany(p.Services, p.Pods, p.Ingresses); many != "" {
-		c.addProblem("a population too large: "+many, "ask for fewer", "spec", "population")
+		c.Problem("a population too large: "+many, "ask for fewer", "spec", "population")
 	}
 }
 
 func (c *checker) expectations(list []Expectation) {
 	for _, e := range list {
-		if c.broken[e.Line] {
+		if c.Broken(e.Line) {
 			continue
 		}
 		if e.Expression == "" {
-			c.problems.Add(e.Line, "an empty expectation", "write one, such as reloads == 0")
+			c.ProblemAt(e.Line, "an empty expectation", "write one, such as reloads == 0")
 		} else if c.known.CheckExpression != nil {
 			if err := c.known.CheckExpression(e.Expression); err != nil {
-				c.problems.Add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
+				c.ProblemAt(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
 			}
 		}
 	}
@@ -190,7 +178,7 @@ func (c *checker) about() {
 	}
 	for i, name := range c.About {
 		if err := c.known.CheckMeasurement(name); err != nil {
-			c.addProblem("about: "+err.Error(), "windtunnel list measurements lists them", "spec", "about", i)
+			c.Problem("about: "+err.Error(), "windtunnel list measurements lists them", "spec", "about", i)
 		}
 	}
 }

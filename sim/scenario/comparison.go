@@ -14,12 +14,12 @@ func (c *checker) comparison() {
 	path := []any{"spec", "compare"}
 	for i, figure := range c.Compare.Figures {
 		if err := c.known.CheckFigure(figure); err != nil {
-			c.addProblem(err.Error(), mend, append(path, "figures", i)...)
+			c.Problem(err.Error(), mend, append(path, "figures", i)...)
 		}
 	}
 	for _, figure := range slices.Sorted(maps.Keys(c.Compare.Budgets)) {
 		if err := c.known.CheckBudget(figure, c.Compare.Budgets[figure]); err != nil {
-			c.addProblem(err.Error(), mend, append(path, "budgets", figure)...)
+			c.Problem(err.Error(), mend, append(path, "budgets", figure)...)
 		}
 	}
 }

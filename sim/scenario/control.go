@@ -42,26 +42,26 @@ func Over(first, second map[string]string) map[string]string {
 // exist.
 func (c *checker) control() {
 	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
-		c.addProblem("unknown tier "+c.Tier, specfile.Choose(c.Tier, "tiers", Tiers), "spec", "tier")
+		c.Problem("unknown tier "+c.Tier, specfile.Choose(c.Tier, "tiers", Tiers), "spec", "tier")
 	}
 	if c.Control == nil {
 		return
 	}
 	path := []any{"spec", "control"}
 	if c.Control.What == "" {
-		c.addProblem("a control without a description", "add what: and a sentence", path...)
+		c.Problem("a control without a description", "add what: and a sentence", path...)
 	}
 	if len(c.Control.Flags)+len(c.Control.Config)+len(c.Control.Timeline) == 0 {
-		c.addProblem("a control that changes nothing", "add flags:, config: or timeline:", path...)
+		c.Problem("a control that changes nothing", "add flags:, config: or timeline:", path...)
 	}
 	for i, step := range c.Control.Timeline {
 		at := append(path, "timeline", i)
 		c.notNegative(step.At, append(at, "at")...)
 		switch actions := step.actions(); {
 		case len(actions) != 1:
-			c.addProblem("a step of a control needs exactly one action", "make it fault:, apply: or delete:", at...)
+			c.Problem("a step of a control needs exactly one action", "make it fault:, apply: or delete:", at...)
 		case step.Churn != "":
-			c.addProblem("a churn in a control", "make it fault:, apply: or delete:", at...)
+			c.Problem("a churn in a control", "make it fault:, apply: or delete:", at...)
 		default:
 			c.churn(step, at)
 			c.fault(step, at)
@@ -74,7 +74,7 @@ func (c *checker) control() {
 
 func (c *checker) controlFails(path []any) {
 	if len(c.Control.Fails) == 0 {
-		c.addProblem("a control without an expectation that must fail", "add fails: with lines of expect", path...)
+		c.Problem("a control without an expectation that must fail", "add fails: with lines of expect", path...)
 	}
 	var all []string
 	for _, e := range c.Expect {
@@ -87,7 +87,7 @@ func (c *checker) controlFails(path []any) {
 	}
 	for i, text := range c.Control.Fails {
 		if !slices.Contains(all, text) {
-			c.addProblem(fmt.Sprintf("%q is not an expectation of this file", text), specfile.Choose(text, "expectations", all), append(path, i)...)
+			c.Problem(fmt.Sprintf("%q is not an expectation of this file", text), specfile.Choose(text, "expectations", all), append(path, i)...)
 		}
 	}
 }

@@ -20,14 +20,14 @@ func (c *checker) timeline() {
 		c.notNegative(step.At, append(path, "at")...)
 		switch actions := step.actions(); len(actions) {
 		case 0:
-			c.addProblem("a step without an action", "add churn:, apply:, delete: or fault:", path...)
+			c.Problem("a step without an action", "add churn:, apply:, delete: or fault:", path...)
 		case 1:
 			c.churn(step, path)
 			c.fault(step, path)
 			c.names(step, path)
 			c.confirmation(step, append(path, "see"))
 		default:
-			c.addProblem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
+			c.Problem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 		}
 	}
 	c.deletions()
@@ -46,13 +46,13 @@ func (c *checker) oneFault() {
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	lasting := map[string]Step{} // by fault, the step that ends last so far
 	for _, step := range steps {
-		if step.Fault == "" || step.For <= 0 || c.broken[step.Line] {
+		if step.Fault == "" || step.For <= 0 || c.Broken(step.Line) {
 			continue
 		}
 		before := lasting[step.Fault]
 		end := before.At + before.For
 		if step.At < end {
-			c.problems.Add(step.Line, fmt.Sprintf("fault %s begins at %v, while the one of line %d is still active", step.Fault, step.At, before.Line),
+			c.ProblemAt(step.Line, fmt.Sprintf("fault %s begins at %v, while the one of line %d is still active", step.Fault, step.At, before.Line),
 				fmt.Sprintf("begin it at %v or later, or end the other by %v", end, step.At))
 		}
 		if step.At+step.For > end {
@@ -67,11 +67,11 @@ func (c *checker) oneChurn() {
 	first := map[string]int{}
 	for _, step := range c.Timeline {
 		switch {
-		case step.Churn == "" || c.broken[step.Line]:
+		case step.Churn == "" || c.Broken(step.Line):
 		case first[step.Churn] == 0:
 			first[step.Churn] = step.Line
 		default:
-			c.problems.Add(step.Line, fmt.Sprintf("a second %s of the same population; the first is at line %d", step.Churn, first[step.Churn]),
+			c.ProblemAt(step.Line, fmt.Sprintf("a second %s of the same population; the first is at line %d", step.Churn, first[step.Churn]),
 				"merge the two steps")
 		}
 	}
@@ -84,51 +84,51 @@ func (c *checker) churn(step Step, path []any) {
 			set bool
 		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}, {"pods", step.Pods != 0}, {"paths", step.Paths != 0}} {
 			if given.set {
-				c.addProblem(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
+				c.Problem(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
 			}
 		}
 		return
 	}
 	if !slices.Contains(Churns, step.Churn) {
-		c.addProblem("unknown churn "+step.Churn, specfile.Choose(step.Churn, "churns", Churns), append(path, "churn")...)
+		c.Problem("unknown churn "+step.Churn, specfile.Choose(step.Churn, "churns", Churns), append(path, "churn")...)
 	}
 	if c.Population.IsZero() {
-		c.addProblem("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
+		c.Problem("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
 	}
 	switch recorded := step.Churn == Recorded; {
 	case recorded && c.Population.Recording == "":
-		c.addProblem("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
+		c.Problem("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
 	case recorded && step.Rate != 0:
-		c.addProblem("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
+		c.Problem("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
 	case !recorded && step.Rate == 0:
-		c.addProblem("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
+		c.Problem("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
 	c.lasts("churn", step, "20s", append(path, "for"))
 	if many := TooManyChanges(step.Rate, step.For); many != "" {
-		c.addProblem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
+		c.Problem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
 	c.pods(step, append(path, "pods"))
 	c.paths(step, append(path, "paths"))
 	if step.Drain != nil {
 		if !step.drains() {
-			c.addProblem("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
+			c.Problem("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
 		}
 		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
 	if step.Churn == CertificateRotation && c.Population.Cluster != "" {
-		c.addProblem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
+		c.Problem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
 	} else if step.Churn == CertificateRotation && !c.Population.TLS {
-		c.addProblem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
+		c.Problem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }
 
 // lasts checks the duration of a churn or a fault.
 func (c *checker) lasts(what string, step Step, such string, path []any) {
 	switch {
-	case !c.at.Has(path...):
-		c.addProblem("a "+what+" without a duration", "add for: "+such, path...)
+	case !c.At.Has(path...):
+		c.Problem("a "+what+" without a duration", "add for: "+such, path...)
 	case step.For <= 0:
-		c.addProblem(fmt.Sprintf("for: %v is not above zero", step.For), "write a duration such as "+such, path...)
+		c.Problem(fmt.Sprintf("for: %v is not above zero", step.For), "write a duration such as "+such, path...)
 	}
 }
 
@@ -137,11 +137,11 @@ func (c *checker) pods(step Step, path []any) {
 	switch {
 	case step.Pods == 0:
 	case step.Churn != ScaleOut:
-		c.addProblem("pods: belongs to a "+ScaleOut, "remove it", path...)
+		c.Problem("pods: belongs to a "+ScaleOut, "remove it", path...)
 	case step.Pods < 0:
-		c.addProblem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
+		c.Problem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
 	case float64(step.Rate)*step.For.Seconds()*float64(step.Pods) > MostPods:
-		c.addProblem(fmt.Sprintf("%s with each change: %v for %v", plural.Of(step.Pods, "pod"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
+		c.Problem(fmt.Sprintf("%s with each change: %v for %v", plural.Of(step.Pods, "pod"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
 	}
 }
 
@@ -150,11 +150,11 @@ func (c *checker) paths(step Step, path []any) {
 	switch {
 	case step.Paths == 0:
 	case step.Churn != NewHosts:
-		c.addProblem("paths: belongs to "+NewHosts, "remove it", path...)
+		c.Problem("paths: belongs to "+NewHosts, "remove it", path...)
 	case step.Paths < 0 || step.Paths > MostPaths:
-		c.addProblem(fmt.Sprintf("%d paths", step.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), path...)
+		c.Problem(fmt.Sprintf("%d paths", step.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), path...)
 	case float64(step.Rate)*step.For.Seconds()*float64(step.Paths) > MostAllPaths:
-		c.addProblem(fmt.Sprintf("%s of each new host: %v for %v", plural.Of(step.Paths, "path"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
+		c.Problem(fmt.Sprintf("%s of each new host: %v for %v", plural.Of(step.Paths, "path"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
 	}
 }
 
@@ -166,11 +166,11 @@ func (c *checker) fault(step Step, path []any) {
 	switch {
 	case !known:
 		names := slices.Sorted(maps.Keys(c.known.Faults))
-		c.addProblem("unknown fault "+step.Fault, specfile.Choose(step.Fault, "faults", names), append(path, "fault")...)
+		c.Problem("unknown fault "+step.Fault, specfile.Choose(step.Fault, "faults", names), append(path, "fault")...)
 	case lasts:
 		c.lasts("fault", step, "2s", append(path, "for"))
 	case !lasts && step.For != 0:
-		c.addProblem("for: this fault has no duration", "remove it", append(path, "for")...)
+		c.Problem("for: this fault has no duration", "remove it", append(path, "for")...)
 	}
 }
 
@@ -185,7 +185,7 @@ func (c *checker) names(step Step, path []any) {
 			known = append(known, m.Name)
 		}
 		slices.Sort(known)
-		c.addProblem(fmt.Sprintf("%s: no manifest %s in this file", key, name),
+		c.Problem(fmt.Sprintf("%s: no manifest %s in this file", key, name),
 			specfile.Choose(name, "manifests", slices.Compact(known)), append(path, key)...)
 	}
 }
@@ -197,19 +197,19 @@ func (c *checker) confirmation(step Step, path []any) {
 		return
 	}
 	if step.Apply == "" && step.Delete == "" {
-		c.addProblem("see: belongs to apply: and delete:", "remove it", path...)
+		c.Problem("see: belongs to apply: and delete:", "remove it", path...)
 	}
 	if len(validation.IsDNS1123Subdomain(see.Host)) > 0 {
-		c.addProblem(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
+		c.Problem(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
 	}
 	if see.Path != "" && !strings.HasPrefix(see.Path, "/") {
-		c.addProblem(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
+		c.Problem(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
 	}
 	if see.Service == "" && see.Status == 0 {
-		c.addProblem("see: does not describe the response", "add service: NAME or status: 404", path...)
+		c.Problem("see: does not describe the response", "add service: NAME or status: 404", path...)
 	}
 	if see.Status != 0 && (see.Status < 100 || see.Status > 599) {
-		c.addProblem(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
+		c.Problem(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
 	}
 }
 
@@ -223,10 +223,8 @@ func (c *checker) deletions() {
 		case step.Apply != "":
 			applied[step.Apply] = true
 		case step.Delete != "" && !applied[step.Delete] && len(c.Named(step.Delete)) > 0:
-			if !c.broken[step.Line] {
-				c.problems.Add(step.Line, fmt.Sprintf("delete: %s at %v, but no step applies it before", step.Delete, step.At),
-					"add an earlier step with apply: "+step.Delete)
-			}
+			c.ProblemAt(step.Line, fmt.Sprintf("delete: %s at %v, but no step applies it before", step.Delete, step.At),
+				"add an earlier step with apply: "+step.Delete)
 		default:
 			delete(applied, step.Delete)
 		}
@@ -237,7 +235,7 @@ func (c *checker) deletions() {
 // what a step applies that is wrong itself.
 func (c *checker) unapplied() {
 	steps := slices.Clone(c.Timeline)
-	if len(steps) == 0 && c.at.Has("spec", "timeline", 0) {
+	if len(steps) == 0 && c.At.Has("spec", "timeline", 0) {
 		return
 	}
 	if c.Control != nil {
@@ -245,14 +243,14 @@ func (c *checker) unapplied() {
 	}
 	applied := map[string]bool{}
 	for _, step := range steps {
-		if c.broken[step.Line] || step.Apply != "" && len(c.Named(step.Apply)) == 0 {
+		if c.Broken(step.Line) || step.Apply != "" && len(c.Named(step.Apply)) == 0 {
 			return
 		}
 		applied[step.Apply] = true
 	}
 	for _, m := range c.Manifests {
 		if m.Object != nil && !applied[m.Name] {
-			c.problems.Add(m.Line, "no step applies the manifest "+m.Name, fmt.Sprintf("add {at: 0s, apply: %s} to the timeline, or remove the manifest", m.Name))
+			c.ProblemAt(m.Line, "no step applies the manifest "+m.Name, fmt.Sprintf("add {at: 0s, apply: %s} to the timeline, or remove the manifest", m.Name))
 			applied[m.Name] = true // several objects may have the name: one problem is enough
 		}
 	}

@@ -16,12 +16,12 @@ func (c *checker) traffic() {
 		path := []any{"spec", "traffic", i}
 		switch {
 		case t.Lane == "":
-			c.addProblem("traffic without a lane", "add lane: NAME", path...)
+			c.Problem("traffic without a lane", "add lane: NAME", path...)
 		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
-			c.addProblem("unknown lane "+t.Lane, specfile.Choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
+			c.Problem("unknown lane "+t.Lane, specfile.Choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
 		}
 		if t.Rate == 0 {
-			c.addProblem("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
+			c.Problem("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
 		}
 		c.arrivals(t, path)
 		c.length(t, append(path, "last"))
@@ -32,7 +32,7 @@ func (c *checker) traffic() {
 			c.hostLane(t, path)
 		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
-			c.addProblem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
+			c.Problem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
 	}
 }
@@ -41,44 +41,44 @@ func (c *checker) traffic() {
 func (c *checker) streamLane(t Traffic, path []any) {
 	switch p := c.Population; {
 	case p.Cluster != "":
-		c.addProblem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
+		c.Problem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
 	case !p.Streams && p.Recording == "": // a recording may have streams
-		c.addProblem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
+		c.Problem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
 	}
 	if t.Host != "" {
-		c.addProblem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
+		c.Problem("a host for the lane "+t.Lane+", which connects to the ports of services", "remove it, or name one service instead: service: NAME", append(path, "host")...)
 	}
 }
 
 // hostLane checks what a lane requests that uses hosts.
 func (c *checker) hostLane(t Traffic, path []any) {
 	if t.Host == "" && c.Population.IsZero() {
-		c.addProblem("traffic without a host", "add host: NAME, or a population", path...)
+		c.Problem("traffic without a host", "add host: NAME, or a population", path...)
 	}
 	if t.Host == "" && t.Service != "" {
-		c.addProblem("service: belongs to a host", "add host: NAME, or remove it", append(path, "service")...)
+		c.Problem("service: belongs to a host", "add host: NAME, or remove it", append(path, "service")...)
 	}
 }
 
 // length checks how long a request takes, which most lanes do not choose.
 func (c *checker) length(t Traffic, path []any) {
 	switch {
-	case !c.at.Has(path...):
+	case !c.At.Has(path...):
 	case t.Last <= 0:
-		c.addProblem(fmt.Sprintf("last: %v is not above zero", t.Last), "write a duration such as 2s", path...)
+		c.Problem(fmt.Sprintf("last: %v is not above zero", t.Last), "write a duration such as 2s", path...)
 	case c.known.LastingLanes != nil && slices.Contains(c.known.Lanes, t.Lane) && !slices.Contains(c.known.LastingLanes, t.Lane):
-		c.addProblem("last: requests of the lane "+t.Lane+" have no chosen length", "remove it; the lanes that have are "+strings.Join(c.known.LastingLanes, ", "), path...)
+		c.Problem("last: requests of the lane "+t.Lane+" have no chosen length", "remove it; the lanes that have are "+strings.Join(c.known.LastingLanes, ", "), path...)
 	}
 }
 
 // size checks how large a body is, which most lanes do not choose.
 func (c *checker) size(t Traffic, path []any) {
 	switch {
-	case !c.at.Has(path...):
+	case !c.At.Has(path...):
 	case t.Bytes <= 0:
-		c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", path...)
+		c.Problem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", path...)
 	case c.known.SizedLanes != nil && slices.Contains(c.known.Lanes, t.Lane) && !slices.Contains(c.known.SizedLanes, t.Lane):
-		c.addProblem("bytes: bodies of the lane "+t.Lane+" have no chosen size", "remove it; the lanes that have are "+strings.Join(c.known.SizedLanes, ", "), path...)
+		c.Problem("bytes: bodies of the lane "+t.Lane+" have no chosen size", "remove it; the lanes that have are "+strings.Join(c.known.SizedLanes, ", "), path...)
 	}
 }
 
@@ -86,15 +86,15 @@ func (c *checker) size(t Traffic, path []any) {
 func (c *checker) arrivals(t Traffic, path []any) {
 	patterns := []string{Constant, Poisson}
 	if t.Arrivals != "" && !slices.Contains(patterns, t.Arrivals) {
-		c.addProblem("unknown arrivals "+t.Arrivals, specfile.Choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
+		c.Problem("unknown arrivals "+t.Arrivals, specfile.Choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
 	}
 	lowest := t.Rate
 	if t.Ramp != nil {
 		if t.Ramp.To == 0 {
-			c.addProblem("a ramp without a target rate", "add to: 400/s", append(path, "ramp")...)
+			c.Problem("a ramp without a target rate", "add to: 400/s", append(path, "ramp")...)
 		}
 		if t.Ramp.Over <= 0 {
-			c.addProblem("a ramp without a duration", "add over: 10s", append(path, "ramp")...)
+			c.Problem("a ramp without a duration", "add over: 10s", append(path, "ramp")...)
 		}
 		lowest = min(lowest, t.Ramp.To)
 	}
@@ -102,12 +102,12 @@ func (c *checker) arrivals(t Traffic, path []any) {
 		return
 	}
 	if t.Sine.Every <= 0 {
-		c.addProblem("a sine without a period", "add every: 10s", append(path, "sine")...)
+		c.Problem("a sine without a period", "add every: 10s", append(path, "sine")...)
 	}
 	switch {
 	case t.Sine.By == 0:
-		c.addProblem("a sine without an amplitude", "add by: 50/s", append(path, "sine")...)
+		c.Problem("a sine without an amplitude", "add by: 50/s", append(path, "sine")...)
 	case t.Sine.By > lowest && lowest > 0:
-		c.addProblem(fmt.Sprintf("a sine of %v around a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
+		c.Problem(fmt.Sprintf("a sine of %v around a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
 	}
 }

@@ -39,7 +39,7 @@ func (c *checker) unknownKeys() {
 	if slices.ContainsFunc(c.Subjects, func(s Subject) bool { return s.Flags[annotationsPrefix] != "" }) {
 		return // the prefix is another one, so these are not our annotations
 	}
-	c.annotations(c.Population.Annotations, everyone, c.at, "spec", "population", "annotations")
+	c.annotations(c.Population.Annotations, everyone, c.At, "spec", "population", "annotations")
 	for i, m := range c.Manifests {
 		if m.Object == nil {
 			continue
@@ -75,14 +75,14 @@ func (c *checker) unknownFlags() {
 func (c *checker) flags(given map[string]string, path ...any) {
 	plain := maps.Clone(given)
 	maps.DeleteFunc(plain, func(flag, _ string) bool { return strings.HasPrefix(flag, "-") }) // another problem
-	c.keys(plain, c.known.Keys.Flags, "flag", "docs/flags.md lists the flags", false, c.at, path...)
+	c.keys(plain, c.known.Keys.Flags, "flag", "docs/flags.md lists the flags", false, c.At, path...)
 }
 
 // foreign reports whether the subject may run another controller than ours.
 func (s Subject) foreign() bool { return s.Controller != Bundled }
 
 func (c *checker) configKeys(config map[string]string, foreign bool, path ...any) {
-	c.keys(config, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", foreign, c.at, path...)
+	c.keys(config, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", foreign, c.At, path...)
 }
 
 // annotations checks the annotations with our prefix.
@@ -110,8 +110,8 @@ func (c *checker) keys(given map[string]string, known []string, kind, mend strin
 		line := at.Line(append(slices.Clone(path), key)...)
 		if foreign || c.known.Keys.Other {
 			c.Warnings = append(c.Warnings, Problem{File: c.File, Line: line, What: what + ", which the bundled controller would ignore", Mend: mend})
-		} else if !c.broken[line] {
-			c.problems.Add(line, what, mend)
+		} else {
+			c.ProblemAt(line, what, mend)
 		}
 	}
 }

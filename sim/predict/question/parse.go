@@ -60,12 +60,9 @@ func Parse(name string, data []byte) (Question, error) {
 	d := document{Spec: New().Spec}
 	d.Spec.Cluster = Cluster{}
 	if format.Decode(data, at, &d, found) {
-		c := checker{&d.Spec, at, found, map[int]bool{}}
-		for _, problem := range found.Found {
-			c.broken[problem.Line] = true
-		}
+		c := checker{&d.Spec, specfile.NewChecker(at, found)}
 		if len(validation.IsDNS1123Label(d.Metadata.Name)) > 0 {
-			c.add(fmt.Sprintf("%q cannot be the name of a question", d.Metadata.Name), "use lower-case letters, digits and dashes, at most 63", "metadata", "name")
+			c.Problem(fmt.Sprintf("%q cannot be the name of a question", d.Metadata.Name), "use lower-case letters, digits and dashes, at most 63", "metadata", "name")
 		}
 		c.check()
 	}
@@ -75,7 +72,7 @@ func Parse(name string, data []byte) (Question, error) {
 // Check checks a question that flags have changed.
 func (q *Question) Check() error {
 	found := &specfile.Problems{File: q.Name, Types: types}
-	c := checker{&q.Spec, specfile.Position{Root: &yaml.Node{}}, found, map[int]bool{}}
+	c := checker{&q.Spec, specfile.NewChecker(specfile.Position{Root: &yaml.Node{}}, found)}
 	c.check()
 	if len(found.Found) > 0 {
 		first := found.Found[0]
@@ -87,16 +84,7 @@ func (q *Question) Check() error {
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Spec
-	at     specfile.Position
-	found  *specfile.Problems
-	broken map[int]bool // lines that did not decode
-}
-
-// add adds a problem at the line of a path, unless that line did not decode.
-func (c *checker) add(what, mend string, path ...any) {
-	if line := c.at.Line(path...); !c.broken[line] {
-		c.found.Add(line, what, mend)
-	}
+	*specfile.Checker
 }
 
 func (c *checker) check() {
@@ -112,30 +100,30 @@ func (c *checker) check() {
 	c.changes()
 	c.traffic()
 	c.where()
-	if len(c.found.Found) == 0 {
+	if !c.Failed() {
 		c.sweep()
 	}
 }
 
 func (c *checker) within(n, least, most int, what string, path ...any) {
 	if n < least || n > most {
-		c.add(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("write a number from %d to %d", max(least, 1), most), path...)
+		c.Problem(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("write a number from %d to %d", max(least, 1), most), path...)
 	}
 }
 
 func (c *checker) positive(d time.Duration, path ...any) {
 	if d <= 0 {
-		c.add(fmt.Sprintf("%v: %v is not above zero", path[len(path)-1], d), "write a duration such as 10m", path...)
+		c.Problem(fmt.Sprintf("%v: %v is not above zero", path[len(path)-1], d), "write a duration such as 10m", path...)
 	}
 	c.duration(d, path...)
 }
 
 func (c *checker) duration(d time.Duration, path ...any) {
 	if d < 0 {
-		c.add(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
+		c.Problem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
 	}
 	if d > scenario.LongestTime {
-		c.add(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", scenario.LongestTime), path...)
+		c.Problem(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", scenario.LongestTime), path...)
 	}
 }
 
@@ -144,7 +132,7 @@ func (c *checker) given(kind string, known []setting, given map[string]string, p
 	names := namesOf(known)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			c.add(fmt.Sprintf("the %s %s does not matter for the control loop, or is not known", kind, name), specfile.Choose(name, kind+"s that do", names), append(path, name)...)
+			c.Problem(fmt.Sprintf("the %s %s does not matter for the control loop, or is not known", kind, name), specfile.Choose(name, kind+"s that do", names), append(path, name)...)
 		}
 	}
 	var settings simulate.Settings
@@ -154,14 +142,14 @@ func (c *checker) given(kind string, known []setting, given map[string]string, p
 			text = s.initial
 		}
 		if err := s.set(&settings, text); err != nil {
-			c.add(fmt.Sprintf("%s: %q", s.name, text), err.Error(), append(path, s.name)...)
+			c.Problem(fmt.Sprintf("%s: %q", s.name, text), err.Error(), append(path, s.name)...)
 		}
 	}
 }
 
 func (c *checker) changes() {
 	if len(c.Changes) == 0 {
-		c.add("a question without changes", "add changes: [{kind: rolling-update, rate: 5/s}]", "spec")
+		c.Problem("a question without changes", "add changes: [{kind: rolling-update, rate: 5/s}]", "spec")
 	}
 	total := 0.0
 	for i, change := range c.Changes {
@@ -171,13 +159,13 @@ func (c *checker) changes() {
 			for _, kind := range simulate.Kinds {
 				kinds = append(kinds, string(kind))
 			}
-			c.add(fmt.Sprintf("unknown kind %q", change.Kind), specfile.Choose(string(change.Kind), "kinds of changes", kinds), append(path, "kind")...)
+			c.Problem(fmt.Sprintf("unknown kind %q", change.Kind), specfile.Choose(string(change.Kind), "kinds of changes", kinds), append(path, "kind")...)
 		}
 		if change.Rate == 0 {
-			c.add("changes without a rate", "add rate: 5/s", path...)
+			c.Problem("changes without a rate", "add rate: 5/s", path...)
 		}
 		if arrivals := []string{scenario.Constant, scenario.Poisson}; change.Arrivals != "" && !slices.Contains(arrivals, change.Arrivals) {
-			c.add("unknown arrivals "+change.Arrivals, specfile.Choose(change.Arrivals, "arrivals", arrivals), append(path, "arrivals")...)
+			c.Problem("unknown arrivals "+change.Arrivals, specfile.Choose(change.Arrivals, "arrivals", arrivals), append(path, "arrivals")...)
 		}
 		c.duration(change.At, append(path, "at")...)
 		c.duration(change.For, append(path, "for")...)
@@ -191,7 +179,7 @@ func (c *checker) changes() {
 		total += float64(change.Rate) * length.Seconds()
 	}
 	if total > mostChanges {
-		c.add(fmt.Sprintf("%.3g changes", total), fmt.Sprintf("make them %d at most, by a shorter time or a lower rate", mostChanges), "spec", "changes")
+		c.Problem(fmt.Sprintf("%.3g changes", total), fmt.Sprintf("make them %d at most, by a shorter time or a lower rate", mostChanges), "spec", "changes")
 	}
 }
 
@@ -199,10 +187,10 @@ func (c *checker) traffic() {
 	for i, t := range c.Traffic {
 		path := []any{"spec", "traffic", i}
 		if _, known := clients[t.Lane]; !known {
-			c.add(fmt.Sprintf("unknown lane %q", t.Lane), specfile.Choose(t.Lane, "lanes", slices.Collect(maps.Keys(clients))), append(path, "lane")...)
+			c.Problem(fmt.Sprintf("unknown lane %q", t.Lane), specfile.Choose(t.Lane, "lanes", slices.Collect(maps.Keys(clients))), append(path, "lane")...)
 		}
 		if t.Rate == 0 {
-			c.add("traffic without a rate", "add rate: 100/s", path...)
+			c.Problem("traffic without a rate", "add rate: 100/s", path...)
 		}
 		c.duration(t.Last, append(path, "last")...)
 	}
@@ -211,7 +199,7 @@ func (c *checker) traffic() {
 func (c *checker) where() {
 	for i, text := range c.Where {
 		if _, err := figure.ParseConditions(text); err != nil {
-			c.add(err.Error(), "see the figures in docs/predict.md", "spec", "where", i)
+			c.Problem(err.Error(), "see the figures in docs/predict.md", "spec", "where", i)
 		}
 	}
 }
@@ -223,11 +211,11 @@ func (c *checker) sweep() {
 		values := c.Sweep[name]
 		answers *= max(1, len(values))
 		if len(values) == 0 {
-			c.add("sweep: "+name+" has no values", "add some, such as ["+"1, 2]", "spec", "sweep", name)
+			c.Problem("sweep: "+name+" has no values", "add some, such as ["+"1, 2]", "spec", "sweep", name)
 		}
 		for i, value := range values {
 			if slices.Contains(values[:i], value) {
-				c.add(fmt.Sprintf("sweep: %s has the value %s twice", name, value), "remove one of the two", "spec", "sweep", name, i)
+				c.Problem(fmt.Sprintf("sweep: %s has the value %s twice", name, value), "remove one of the two", "spec", "sweep", name, i)
 			}
 			changed := *c.Spec
 			changed.Sweep = nil
@@ -236,12 +224,12 @@ func (c *checker) sweep() {
 				err = (&Question{Spec: changed}).Check()
 			}
 			if err != nil {
-				c.add("sweep: "+err.Error(), "correct the value", "spec", "sweep", name, i)
+				c.Problem("sweep: "+err.Error(), "correct the value", "spec", "sweep", name, i)
 			}
 		}
 	}
 	if answers > mostAnswers {
-		c.add(fmt.Sprintf("a sweep of %d combinations", answers), fmt.Sprintf("make it %d at most", mostAnswers), "spec", "sweep")
+		c.Problem(fmt.Sprintf("a sweep of %d combinations", answers), fmt.Sprintf("make it %d at most", mostAnswers), "spec", "sweep")
 	}
 }
 
