@@ -63,7 +63,7 @@ func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subje
 				return o.unable(fmt.Errorf("%s cannot run: %w", side, err))
 			}
 		}
-		if counts.NotStarted, err = behaviour.NotStarting(ctx, asker.ask, progress); err != nil || counts.NotStarted != nil {
+		if counts.NotServing, err = behaviour.NotServing(ctx, asker.ask, progress); err != nil || counts.NotServing != nil {
 			counts.Answers = []regress.Answer{}
 			return &counts, err
 		}

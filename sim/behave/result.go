@@ -20,8 +20,12 @@ const (
 	Void     Outcome = "void"      // the run could not ask, which says nothing about the subject
 )
 
-// NotStarted begins the reason of a void case if the controller did not start.
-const NotStarted = "the controller did not start"
+// The reason of a void case begins with one of these if the controller did not start, or if it started
+// and did not serve what the case needs.
+const (
+	NotStarted = "the controller did not start"
+	NotServing = "the controller does not serve the last change"
+)
 
 // Bad reports whether the outcome is one that somebody must mend.
 func (o Outcome) Bad() bool { return o == Failed || o == NoLonger || o == Void }
@@ -54,6 +58,12 @@ type Record struct {
 // NotStarted reports whether the case is void because the controller did not start.
 func (r Result) NotStarted() bool {
 	return r.Outcome == Void && strings.HasPrefix(r.Reason, NotStarted)
+}
+
+// NotServing reports whether the case is void because the controller started and did not serve what the
+// case needs.
+func (r Result) NotServing() bool {
+	return r.Outcome == Void && strings.HasPrefix(r.Reason, NotServing)
 }
 
 // Skip returns the result of a case that was not run.

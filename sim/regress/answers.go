@@ -18,8 +18,8 @@ type Behaviour struct {
 	Skipped string `json:"skipped,omitempty"`
 	// Unable says why no case could be asked, though answers may differ.
 	Unable string `json:"unable,omitempty"`
-	// NotStarted says that a side's controller does not start. Then no case was asked.
-	NotStarted *NotStarted `json:"notStarted,omitempty"`
+	// NotServing says that a side's controller does not start, or serves nothing. Then no case was asked.
+	NotServing *NotServing `json:"notServing,omitempty"`
 	// Answers are the kinds of answers that differ, in the order of what a client feels.
 	Answers []Answer `json:"answers"`
 	// Unstable counts the steps that differed once, but not when they were asked again.
@@ -32,9 +32,9 @@ type Behaviour struct {
 	NotCompared []string `json:"notCompared,omitempty"`
 }
 
-// NotStarted says which controllers do not start.
-type NotStarted struct {
-	Sides  string `json:"sides"`  // base, head or both. If neither starts, nothing can be compared.
+// NotServing says which controllers do not start, or serve nothing.
+type NotServing struct {
+	Sides  string `json:"sides"`  // base, head or both. If neither serves, nothing can be compared.
 	Reason string `json:"reason"` // of the first of them
 }
 

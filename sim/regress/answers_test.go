@@ -7,14 +7,14 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// That one controller does not start is a difference. If neither does, nothing was compared.
-func TestNotStarted(t *testing.T) {
+// That one controller serves nothing is a difference. If neither serves, nothing was compared.
+func TestNotServing(t *testing.T) {
 	for sides, want := range map[string]regress.Outcome{
 		regress.SideBase: regress.Differs, regress.SideHead: regress.Differs, regress.SidesBoth: regress.Void, "": regress.Same,
 	} {
 		found := &regress.Behaviour{Answers: []regress.Answer{}}
 		if sides != "" {
-			found.NotStarted = &regress.NotStarted{Sides: sides}
+			found.NotServing = &regress.NotServing{Sides: sides}
 		}
 		r, err := regress.Run(t.Context(), regress.Options{
 			Parts:     []regress.Part{regress.BehaviourPart},

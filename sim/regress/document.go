@@ -162,7 +162,7 @@ func (r *Report) outcome() Outcome {
 		}
 	}
 	if r.Behaviour != nil {
-		if down := r.Behaviour.NotStarted; down != nil && down.Sides != SidesBoth {
+		if down := r.Behaviour.NotServing; down != nil && down.Sides != SidesBoth {
 			return Differs
 		}
 		for _, a := range r.Behaviour.Answers {
@@ -174,7 +174,7 @@ func (r *Report) outcome() Outcome {
 	if r.Cost != nil && len(r.Cost.Unexpected()) > 0 {
 		return Differs
 	}
-	if len(r.Untested) > 0 || r.Behaviour != nil && (len(r.Behaviour.NotCompared) > 0 || r.Behaviour.NotStarted != nil) || r.Cost != nil && r.Cost.Void() {
+	if len(r.Untested) > 0 || r.Behaviour != nil && (len(r.Behaviour.NotCompared) > 0 || r.Behaviour.NotServing != nil) || r.Cost != nil && r.Cost.Void() {
 		return Void
 	}
 	return Same

@@ -54,6 +54,7 @@ type installation struct {
 	patience      time.Duration     // how long the controller may take to serve a change
 	steady        int               // how many new connections in a row must show that a change is live
 
+	proven    bool                 // it has served a change
 	started   map[string]int       // how many pods were started, by service
 	configMap types.NamespacedName // the controller's; without a name, it must not be changed
 	base      map[string]string    // its data before the first case

@@ -65,7 +65,7 @@ func (q *queue) putBack(g *group, batches []batch) {
 	g.batches = slices.Concat(batches, g.batches)
 }
 
-// abandon is called if an installation for the group does not start. It takes all batches of the group
+// abandon is called if an installation for the group does not start, or serves nothing. It takes all batches of the group
 // out of the queue, unless another installation runs them; then the group gets no more installations
 // until those have ended.
 func (q *queue) abandon(g *group) []batch {
@@ -78,4 +78,22 @@ func (q *queue) abandon(g *group) []batch {
 	all := g.batches
 	g.batches = nil
 	return all
+}
+
+// drain takes all batches out of the queue.
+func (q *queue) drain() (all []batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, g := range q.groups {
+		all = append(all, g.batches...)
+		g.batches = nil
+	}
+	return all
+}
+
+// empty reports whether no batch waits.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !slices.ContainsFunc(q.groups, func(g *group) bool { return len(g.batches) > 0 })
 }

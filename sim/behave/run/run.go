@@ -196,6 +196,11 @@ func (r *runner) install(ctx context.Context, g *group) error {
 			break
 		}
 		reason, left := r.batch(ctx, in, &b)
+		in.proven = in.proven || reason == nil
+		if nothing := r.servesNothing(ctx, in, b, reason); nothing != nil {
+			r.voidAll(ctx, append(r.giveUp(g), b), nothing)
+			break
+		}
 		switch {
 		case reason == nil || ctx.Err() != nil || len(b.cases) == 0:
 		case len(b.cases) == 1 || r.Whole:
@@ -211,6 +216,33 @@ func (r *runner) install(ctx context.Context, g *group) error {
 		return fmt.Errorf("%s: %w", in.dir, err)
 	}
 	return nil
+}
+
+// servesNothing returns an error if an installation that has not served any batch does not even serve
+// without the objects of cases. Otherwise, each half of each batch would wait for it. reason is why
+// batch b was not served.
+func (r *runner) servesNothing(ctx context.Context, in *installation, b batch, reason error) error {
+	if !errors.Is(reason, errNotServing) || in.proven || in.ended() || r.Whole || len(b.cases) == 1 && r.queue.empty() {
+		return nil
+	}
+	err := in.configure(ctx, nil)
+	if err == nil {
+		err = in.live(ctx, noisy)
+	}
+	if err == nil || ctx.Err() != nil {
+		in.proven = err == nil
+		return nil
+	}
+	return fmt.Errorf("the controller serves nothing, even without the objects of cases: %w", err)
+}
+
+// giveUp takes batches out of the queue, because the installation of a group serves nothing: those of the
+// group or, if the group has no flags that could be the reason, all.
+func (r *runner) giveUp(g *group) []batch {
+	if len(g.flags) > 0 {
+		return r.queue.abandon(g)
+	}
+	return r.queue.drain()
 }
 
 // subject returns the subject with the flags of a group.

@@ -131,3 +131,48 @@ func TestInterruptedRunVoidsTheRest(t *testing.T) {
 		}
 	}
 }
+
+// A controller that serves nothing is waited for once, not for each half of each batch of each group.
+func TestControllerThatServesNothing(t *testing.T) {
+	t.Parallel()
+	o := options(t, load(t, "testdata/cases/run/*.yaml")...)
+	o.Subject.Flags["lua-dir"] = luaThatFails(t)
+	o.Installations, o.Patience = 1, 2*time.Second
+	results, err := run.Do(t.Context(), o)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, r := range results {
+		if r.Outcome == behave.Skipped && r.Reason == "there is no ipv6" {
+			continue
+		}
+		if want := "the controller serves nothing, even without the objects of cases: "; r.Outcome != behave.Void || !strings.HasPrefix(r.Reason, want) {
+			t.Errorf("%s %s: %s, want it to be void because %s", r.Case, r.Outcome, r.Reason, want)
+		}
+	}
+	if started, _ := os.ReadDir(o.Dir); len(started) != 1 {
+		t.Errorf("%d controllers started", len(started))
+	}
+}
+
+// luaThatFails returns a folder with Lua code that answers every request with 500.
+func luaThatFails(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../../lua")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "balancer.lua")
+	code, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(code), "function _M.balance()", `function _M.balance() error("broken")`, 1)
+	if broken == string(code) {
+		t.Fatal("balancer.lua has no function balance")
+	}
+	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

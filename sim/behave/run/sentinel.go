@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -38,6 +39,9 @@ const (
 // sentinel is the name of an ingress, of its service and of their namespace. The run changes them
 // after other changes. When this change is served, the controller has processed the earlier ones.
 const sentinel = "windtunnel-sentinel"
+
+// errNotServing is part of the error if the controller does not serve a change of the sentinel.
+var errNotServing = errors.New(behave.NotServing)
 
 // loudness says how a change of the sentinel may be made.
 type loudness bool
@@ -268,9 +272,9 @@ func (i *installation) answers(ctx context.Context) error {
 		select {
 		case <-ticker.C:
 		case <-i.instance.Died():
-			return i.instance.Err()
+			return fmt.Errorf("%w: %w", errNotServing, i.instance.Err())
 		case <-ctx.Done():
-			return fmt.Errorf("the controller does not serve the last change: %w; the last answer: %w", context.Cause(ctx), last)
+			return fmt.Errorf("%w: %w; the last answer: %w", errNotServing, context.Cause(ctx), last)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func notCompared(d diff.Document, base, head casereport.Document) []string {
 }
 
 // byReason lists cases that were not compared, those with the same reason together: all of them have the
-// same if a controller does not start.
+// same if a controller does not start or serves nothing.
 func byReason(all []diff.NotCompared) []string {
 	cases := map[string][]string{}
 	var reasons, lines []string

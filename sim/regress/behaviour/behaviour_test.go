@@ -41,10 +41,10 @@ func TestOnlyStableDifferencesCount(t *testing.T) {
 	}
 }
 
-// A controller that does not start twice is a finding of its own.
-func TestNotStarting(t *testing.T) {
+// A controller that twice does not start, or serves nothing, is a finding of its own.
+func TestNotServing(t *testing.T) {
 	for name, test := range map[string]struct {
-		failures map[string]int // how often each side does not start
+		failures map[string]int // how often each side fails
 		want     string
 	}{
 		"both start":      {nil, ""},
@@ -54,15 +54,16 @@ func TestNotStarting(t *testing.T) {
 		"both fail":       {map[string]int{regress.SideBase: 9, regress.SideHead: 9}, regress.SidesBoth},
 	} {
 		t.Run(name, func(t *testing.T) {
+			reasons := []string{behave.NotStarted + ": no such file", behave.NotServing + ": timed out"}
 			ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
 				r := behave.Result{Outcome: behave.Failed}
-				if test.failures[q.Side] > 0 {
+				if left := test.failures[q.Side]; left > 0 {
 					test.failures[q.Side]--
-					r.Outcome, r.Reason = behave.Void, behave.NotStarted+": no such file"
+					r.Outcome, r.Reason = behave.Void, reasons[left%2]
 				}
 				return casereport.Of(casereport.Run{}, q.Cases, []behave.Result{r}), nil
 			}
-			found, err := behaviour.NotStarting(t.Context(), ask, func(string, int, int) {})
+			found, err := behaviour.NotServing(t.Context(), ask, func(string, int, int) {})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ func behaviourLines(b *regress.Behaviour) []string {
 	if why := cmp.Or(b.Skipped, b.Unable); why != "" {
 		return []string{"no case was run: " + why}
 	}
-	if down := b.NotStarted; down != nil {
+	if down := b.NotServing; down != nil {
 		who := down.Sides
 		if who == regress.SidesBoth {
 			who = "both sides"

@@ -102,13 +102,13 @@ func TestHeadlines(t *testing.T) {
 		"nginx -t accepts the same configurations of both sides. Their behaviour was not compared.\n": {Outcome: regress.Same, Parts: regress.Parts[1:2]},
 		"Both sides cost the same.\n":                                                                 {Outcome: regress.Same, Parts: []regress.Part{regress.SpeedPart}},
 		"  no case was run: on head, the controller did not start: no file\n": {
-			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SideHead, Reason: "the controller did not start: no file"}},
+			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotServing: &regress.NotServing{Sides: regress.SideHead, Reason: "the controller did not start: no file"}},
 		},
-		"The sides differ: the controller of base does not start.\n": {
-			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SideBase}},
+		"The sides differ: the controller of base serves nothing.\n": {
+			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotServing: &regress.NotServing{Sides: regress.SideBase}},
 		},
 		"The sides differ: 1 kind of difference.\n": { // that neither starts is no difference
-			Outcome: regress.Differs, Kinds: []regress.Kind{{}}, Behaviour: &regress.Behaviour{NotStarted: &regress.NotStarted{Sides: regress.SidesBoth}},
+			Outcome: regress.Differs, Kinds: []regress.Kind{{}}, Behaviour: &regress.Behaviour{NotServing: &regress.NotServing{Sides: regress.SidesBoth}},
 		},
 		"Void: some tests could not be run": {Outcome: regress.Void},
 	} {

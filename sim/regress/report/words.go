@@ -40,8 +40,8 @@ func headline(r *regress.Report) string {
 	if failures > 0 {
 		found = append(found, plural.Of(failures, "reason")+" why only one side fails")
 	}
-	if r.Behaviour != nil && r.Behaviour.NotStarted != nil && r.Behaviour.NotStarted.Sides != regress.SidesBoth {
-		found = append(found, "the controller of "+r.Behaviour.NotStarted.Sides+" does not start")
+	if r.Behaviour != nil && r.Behaviour.NotServing != nil && r.Behaviour.NotServing.Sides != regress.SidesBoth {
+		found = append(found, "the controller of "+r.Behaviour.NotServing.Sides+" serves nothing")
 	}
 	if r.Behaviour != nil && len(r.Behaviour.Answers) > 0 {
 		found = append(found, plural.Of(len(r.Behaviour.Answers), "kind of answer that differs", "kinds of answers that differ"))

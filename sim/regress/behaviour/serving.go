@@ -29,15 +29,15 @@ spec:
       - {path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}
 `
 
-// tries is how often a controller may fail to start, because the machine may have been busy.
+// tries is how often a controller may fail, because the machine may have been busy.
 const tries = 2
 
-// NotStarting starts both controllers, and returns which of them do not start, or nil. Without this, each
-// group of cases would wait for them.
-func NotStarting(ctx context.Context, ask Ask, progress func(stage string, done, of int)) (*regress.NotStarted, error) {
-	found := &regress.NotStarted{}
+// NotServing starts both controllers, and returns which of them do not start or serve nothing, or nil.
+// Without this, each group of cases would wait for them.
+func NotServing(ctx context.Context, ask Ask, progress func(stage string, done, of int)) (*regress.NotServing, error) {
+	found := &regress.NotServing{}
 	for _, side := range []string{regress.SideBase, regress.SideHead} {
-		why, err := whyNotStarting(ctx, side, ask, progress)
+		why, err := whyNotServing(ctx, side, ask, progress)
 		switch {
 		case err != nil:
 			return nil, err
@@ -54,8 +54,8 @@ func NotStarting(ctx context.Context, ask Ask, progress func(stage string, done,
 	return found, nil
 }
 
-// whyNotStarting returns why a side's controller does not start, or "".
-func whyNotStarting(ctx context.Context, side string, ask Ask, progress func(string, int, int)) (why string, err error) {
+// whyNotServing returns why a side's controller does not start or serves nothing, or "".
+func whyNotServing(ctx context.Context, side string, ask Ask, progress func(string, int, int)) (why string, err error) {
 	c, err := behave.Parse("start/start.yaml", []byte(smallest), behave.Known{})
 	if err != nil {
 		return "", err
@@ -66,7 +66,7 @@ func whyNotStarting(ctx context.Context, side string, ask Ask, progress func(str
 		if err != nil {
 			return "", fmt.Errorf("starting the controller of %s: %w", side, err)
 		}
-		if len(d.Cases) != 1 || !d.Cases[0].NotStarted() {
+		if len(d.Cases) != 1 || !d.Cases[0].NotStarted() && !d.Cases[0].NotServing() {
 			return "", nil
 		}
 		why = d.Cases[0].Reason
