@@ -72,7 +72,12 @@ func FromYAML(files ...File) (*Manifests, error) {
 			object, err := document.JSON(file.Name)
 			if err != nil {
 				all = append(all, err)
-			} else if err := manifests.add(object); err != nil {
+				continue
+			}
+			if yamldoc.Empty(object) {
+				continue
+			}
+			if err := manifests.add(object); err != nil {
 				all = append(all, fmt.Errorf("%s:%d: %w", file.Name, document.Line, err))
 			}
 		}
@@ -85,18 +90,25 @@ func FromYAML(files ...File) (*Manifests, error) {
 
 // add adds an object in JSON, or the items of a List.
 func (m *Manifests) add(object []byte) error {
+	if !yamldoc.IsMapping(object) {
+		return yamldoc.ErrNoMapping
+	}
 	var head struct {
 		metav1.TypeMeta
-		Items []json.RawMessage `json:"items"`
+		Items json.RawMessage `json:"items"`
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(object, &head); err != nil {
 		return wrongType(err)
 	}
 	switch {
 	case head.Kind == "":
-		return errors.New("no kind: a manifest needs apiVersion and kind")
+		return yamldoc.ErrNoKind
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
-		return m.addItems(head.TypeMeta, head.Items)
+		var items []json.RawMessage
+		if json.Unmarshal(head.Items, &items) != nil {
+			return yamldoc.ErrNoList
+		}
+		return m.addItems(head.TypeMeta, items)
 	}
 	return m.addObject(head.TypeMeta, object)
 }
@@ -105,6 +117,9 @@ func (m *Manifests) add(object []byte) error {
 // items may lack their own kind.
 func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) error {
 	for i, item := range items {
+		if !yamldoc.IsMapping(item) {
+			return fmt.Errorf("item %d: %w", i+1, yamldoc.ErrNoMapping)
+		}
 		var own metav1.TypeMeta
 		err := kjson.UnmarshalCaseSensitivePreserveInts(item, &own)
 		if kind := strings.TrimSuffix(list.Kind, "List"); err == nil && own.Kind == "" && kind != "" {

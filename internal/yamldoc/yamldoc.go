@@ -4,6 +4,7 @@ package yamldoc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -59,6 +60,19 @@ func hasContent(line []byte) bool {
 	text := bytes.TrimSpace(line)
 	return len(text) > 0 && text[0] != '#' && text[0] != '%'
 }
+
+// Errors about documents that are YAML, but not Kubernetes objects.
+var (
+	ErrNoMapping = errors.New("not a Kubernetes object, which is a mapping with apiVersion and kind")
+	ErrNoKind    = errors.New("no kind: a manifest needs apiVersion and kind")
+	ErrNoList    = errors.New("items is not a list")
+)
+
+// Empty reports whether JSON, as it comes from Document.JSON, is that of a document without a value.
+func Empty(data []byte) bool { return bytes.Equal(data, []byte("null")) }
+
+// IsMapping reports whether JSON, as it comes from Document.JSON, is a mapping.
+func IsMapping(data []byte) bool { return bytes.HasPrefix(data, []byte("{")) }
 
 // yamlLine matches the line number in an error of the YAML reader.
 var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)

@@ -4,7 +4,6 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -119,25 +118,46 @@ func objects(file string, d yamldoc.Document) ([]Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(data, []byte("null")) {
+	if yamldoc.Empty(data) {
 		return nil, nil
 	}
+	if !yamldoc.IsMapping(data) {
+		return nil, at.At(yamldoc.ErrNoMapping)
+	}
 	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(data); err != nil {
+	switch err := object.UnmarshalJSON(data); {
+	case runtime.IsMissingKind(err):
+		return nil, at.At(yamldoc.ErrNoKind)
+	case err != nil:
 		return nil, at.At(fmt.Errorf("not a Kubernetes object: %w", err))
 	}
-	if !object.IsList() {
+	list, has := object.Object["items"]
+	if !has || !strings.HasSuffix(object.GetKind(), "List") {
 		at.Object = object
 		return []Manifest{at}, at.check()
 	}
-	var all []Manifest
-	err = object.EachListItem(func(item runtime.Object) error {
-		m := Manifest{File: file, Line: d.Line, Object: item.(*unstructured.Unstructured)}
-		OfList(object, m.Object)
+	items, isList := list.([]any)
+	if !isList && list != nil {
+		return nil, at.At(yamldoc.ErrNoList)
+	}
+	return itemsOf(object, items, at)
+}
+
+// itemsOf returns the items of a list that begins at a place of a file.
+func itemsOf(list *unstructured.Unstructured, items []any, at Manifest) (all []Manifest, err error) {
+	for i, item := range items {
+		content, isMapping := item.(map[string]any)
+		if !isMapping {
+			return all, at.At(fmt.Errorf("item %d: %w", i+1, yamldoc.ErrNoMapping))
+		}
+		m := Manifest{File: at.File, Line: at.Line, Object: &unstructured.Unstructured{Object: content}}
+		OfList(list, m.Object)
+		if err := m.check(); err != nil {
+			return all, err
+		}
 		all = append(all, m)
-		return m.check()
-	})
-	return all, err
+	}
+	return all, nil
 }
 
 // OfList sets the kind of a list item that has none. The items of kind List have their own kinds,

@@ -41,14 +41,24 @@ items:
 	}
 }
 
+func TestParseOfNothing(t *testing.T) {
+	for _, text := range []string{"", "# x\n", "~\n", "{kind: List, apiVersion: v1, items: null}", "{kind: IngressList, apiVersion: networking.k8s.io/v1, items: []}"} {
+		if all, err := Parse("f.yaml", []byte(text)); len(all) > 0 || err != nil {
+			t.Errorf("%q: %v, %v", text, all, err)
+		}
+	}
+}
+
 func TestParseReportsProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"\napiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":          "f.yaml:2: a ConfigMap without metadata.name",
-		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: not a Kubernetes object",
+		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: no kind: a manifest needs apiVersion and kind",
 		"kind: ConfigMap\nmetadata: {name: n}":                       "f.yaml:1: an object without apiVersion",
 		"apiVersion: v1\n---\nkind: A\nkind: B\n":                    "f.yaml:4: not YAML: ",
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: [\n": "not YAML: ",
-		"- 1\n": "f.yaml:1: not a Kubernetes object",
+		"kind: List\napiVersion: v1\nitems: {a: b}":                  "f.yaml:1: items is not a list",
+		"# x\nkind: List\napiVersion: v1\nitems: [1]":                "f.yaml:2: item 1: not a Kubernetes object",
+		"- 1\n": "f.yaml:1: not a Kubernetes object, which is a mapping with apiVersion and kind",
 	} {
 		if _, err := Parse("f.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
