@@ -135,6 +135,9 @@ func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) erro
 }
 
 func (m *Manifests) addObject(kind metav1.TypeMeta, text []byte) error {
+	if kind.APIVersion == "" {
+		return yamldoc.ErrNoVersion
+	}
 	switch kind.APIVersion + " " + kind.Kind {
 	case "networking.k8s.io/v1 Ingress":
 		return decode(m, text, &m.ingresses)

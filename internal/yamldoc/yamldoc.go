@@ -65,6 +65,7 @@ func hasContent(line []byte) bool {
 var (
 	ErrNoMapping = errors.New("not a Kubernetes object, which is a mapping with apiVersion and kind")
 	ErrNoKind    = errors.New("no kind: a manifest needs apiVersion and kind")
+	ErrNoVersion = errors.New("no apiVersion: a manifest needs apiVersion and kind")
 	ErrNoList    = errors.New("items is not a list")
 )
 

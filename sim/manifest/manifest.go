@@ -134,7 +134,10 @@ func objects(file string, d yamldoc.Document) ([]Manifest, error) {
 	list, has := object.Object["items"]
 	if !has || !strings.HasSuffix(object.GetKind(), "List") {
 		at.Object = object
-		return []Manifest{at}, at.check()
+		if err := check(object); err != nil {
+			return nil, at.At(err)
+		}
+		return []Manifest{at}, nil
 	}
 	items, isList := list.([]any)
 	if !isList && list != nil {
@@ -152,8 +155,8 @@ func itemsOf(list *unstructured.Unstructured, items []any, at Manifest) (all []M
 		}
 		m := Manifest{File: at.File, Line: at.Line, Object: &unstructured.Unstructured{Object: content}}
 		OfList(list, m.Object)
-		if err := m.check(); err != nil {
-			return all, err
+		if err := check(m.Object); err != nil {
+			return all, at.At(fmt.Errorf("item %d: %w", i+1, err))
 		}
 		all = append(all, m)
 	}
@@ -169,12 +172,12 @@ func OfList(list, item *unstructured.Unstructured) {
 	}
 }
 
-func (m Manifest) check() error {
-	if m.Object.GetAPIVersion() == "" {
-		return m.At(errors.New("an object without apiVersion"))
+func check(object *unstructured.Unstructured) error {
+	if object.GetAPIVersion() == "" {
+		return yamldoc.ErrNoVersion
 	}
-	if m.Object.GetName() == "" && m.Object.GetGenerateName() == "" {
-		return m.At(fmt.Errorf("a %s without metadata.name", m.Object.GetKind()))
+	if object.GetName() == "" && object.GetGenerateName() == "" {
+		return fmt.Errorf("a %s without metadata.name", object.GetKind())
 	}
 	return nil
 }

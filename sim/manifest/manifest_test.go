@@ -53,7 +53,7 @@ func TestParseReportsProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"\napiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":          "f.yaml:2: a ConfigMap without metadata.name",
 		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: no kind: a manifest needs apiVersion and kind",
-		"kind: ConfigMap\nmetadata: {name: n}":                       "f.yaml:1: an object without apiVersion",
+		"kind: ConfigMap\nmetadata: {name: n}":                       "f.yaml:1: no apiVersion: a manifest needs apiVersion and kind",
 		"apiVersion: v1\n---\nkind: A\nkind: B\n":                    "f.yaml:4: not YAML: ",
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: [\n": "not YAML: ",
 		"kind: List\napiVersion: v1\nitems: {a: b}":                  "f.yaml:1: items is not a list",

@@ -35,10 +35,10 @@ type Cluster struct {
 	source    func() (*snapshot.Manifests, error)
 }
 
-// NewCluster returns a cluster with some manifests.
-func NewCluster(name string, manifests []byte) Cluster {
+// NewCluster returns a cluster with some manifests. Errors about them name file.
+func NewCluster(name, file string, manifests []byte) Cluster {
 	return Cluster{Name: name, Manifests: manifests, source: sync.OnceValues(func() (*snapshot.Manifests, error) {
-		return snapshot.FromYAML(snapshot.File{Name: name, Data: manifests})
+		return snapshot.FromYAML(snapshot.File{Name: file, Data: manifests})
 	})}
 }
 

@@ -35,7 +35,8 @@ func Generated() (all []regress.Cluster, flags map[string]string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, regress.NewCluster(fmt.Sprintf("ingresses-%d", size), text))
+		name := fmt.Sprintf("ingresses-%d", size)
+		all = append(all, regress.NewCluster(name, name, text))
 		if err := addFlags(flags, c.Flags); err != nil {
 			return nil, nil, err
 		}
@@ -105,45 +106,57 @@ func readFlags(flags map[string]string, path string) error {
 }
 
 func readClusters(paths []string, known behave.Known) ([]regress.Cluster, error) {
+	files, err := filesOf(paths)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]int{}
+	for _, file := range files {
+		names[withoutExtension(file)]++
+	}
 	var all []regress.Cluster
 	var wrong []error
+	for _, file := range files {
+		name := withoutExtension(file)
+		if names[name] > 1 {
+			name = file
+		}
+		c, err := readCluster(name, file, known)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		all = append(all, c)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// filesOf returns the files of paths, each once, without indexes.
+func filesOf(paths []string) (all []string, err error) {
 	for _, path := range paths {
 		files, err := manifest.Files(path)
 		if err != nil {
 			return nil, err
 		}
-		files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == clusters.IndexFile })
 		for _, file := range files {
-			c, err := readCluster(file, known)
-			if err != nil {
-				wrong = append(wrong, err)
-				continue
+			if filepath.Base(file) != clusters.IndexFile && !slices.Contains(all, file) {
+				all = append(all, file)
 			}
-			all = append(all, c)
 		}
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, err
-	}
-	return distinct(all), nil
+	return all, nil
 }
 
-// distinct leaves out clusters of files that were named twice.
-func distinct(all []regress.Cluster) []regress.Cluster {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(c regress.Cluster) bool {
-		again := seen[c.Name]
-		seen[c.Name] = true
-		return again
-	})
-}
+func withoutExtension(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
 
-func readCluster(file string, known behave.Known) (regress.Cluster, error) {
+func readCluster(name, file string, known behave.Known) (regress.Cluster, error) {
 	text, err := manifest.Read(file)
 	if err != nil {
 		return regress.Cluster{}, fmt.Errorf("reading the corpus: %w", err)
 	}
-	name := strings.TrimSuffix(file, filepath.Ext(file))
 	fromCase := isCase(text)
 	if fromCase {
 		c, err := behave.Load(file, known)
@@ -153,8 +166,9 @@ func readCluster(file string, known behave.Known) (regress.Cluster, error) {
 		if text, err = OfCase(c); err != nil {
 			return regress.Cluster{}, fmt.Errorf("%s: %w", file, err)
 		}
+		file = name // whose lines are others
 	}
-	c := regress.NewCluster(name, text)
+	c := regress.NewCluster(name, file, text)
 	c.Case = fromCase
 	_, err = c.Source()
 	return c, err

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +83,38 @@ func TestFlagsOfACorpus(t *testing.T) {
 	}
 	if _, _, err := clusterfiles.Read([]string{folder}, behave.Known{}); err == nil || !strings.Contains(err.Error(), "--configmap=a/b and --configmap=a/other") {
 		t.Errorf("flags that differ: %v", err)
+	}
+}
+
+// Files that differ only in their extensions are two clusters, and errors name the file.
+func TestNamesOfClusters(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n")
+	write("a.json", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n")
+	write("b.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}\n")
+	all, _, err := clusterfiles.Read([]string{folder, folder}, behave.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range all {
+		name, err := filepath.Rel(folder, c.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if want := []string{"a.json", "a.yaml", "b"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	write("b.yaml", "a: b\n")
+	if _, _, err := clusterfiles.Read([]string{folder}, behave.Known{}); err == nil || !strings.Contains(err.Error(), "b.yaml:1: no kind") {
+		t.Errorf("a file without kind: %v", err)
 	}
 }
