@@ -107,10 +107,11 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	if o.resume {
 		fmt.Fprintf(stderr, "windtunnel: %d of %s left to run\n", len(target.Cases), plural.Of(len(cases), "case"))
 	}
+	lines := casereport.NewLines(stdout)
 	document, err := target.run(ctx, stderr, func(r behave.Result) {
 		notApplicable := o.live && r.Outcome == behave.Skipped // in the report
 		if o.format.chosen == textFormat && !notApplicable {
-			_ = casereport.Line(stdout, r) // the report below fails if stdout does
+			_ = lines.Write(r) // the report below fails if stdout does
 		}
 	})
 	document = earlier.with(document)

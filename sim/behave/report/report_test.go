@@ -96,8 +96,9 @@ func checkFormats(t *testing.T, d Document, prefix string) {
 	for name, write := range map[string]func(io.Writer, Document) error{
 		"result.json": JSON, "report.html": HTML, "report.md": Markdown, "junit.xml": JUnit,
 		"table.txt": func(w io.Writer, d Document) error {
+			lines := NewLines(w)
 			for _, c := range d.Cases {
-				if err := Line(w, c.Result); err != nil {
+				if err := lines.Write(c.Result); err != nil {
 					return err
 				}
 			}
@@ -128,8 +129,8 @@ func TestReportsEscapeTexts(t *testing.T) {
 	texts := map[string]string{}
 	for name, write := range map[string]func(io.Writer, Document) error{
 		"html": HTML, "markdown": Markdown, "junit": JUnit, "table": Table,
-		"line": func(w io.Writer, d Document) error { return Line(w, d.Cases[0].Result) },
-		"void": func(w io.Writer, d Document) error { return Line(w, d.Cases[1].Result) },
+		"line": func(w io.Writer, d Document) error { return NewLines(w).Write(d.Cases[0].Result) },
+		"void": func(w io.Writer, d Document) error { return NewLines(w).Write(d.Cases[1].Result) },
 	} {
 		var out bytes.Buffer
 		if err := write(&out, d); err != nil {
@@ -162,5 +163,23 @@ func TestReportsEscapeTexts(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("the JUnit report is not XML: %v", err)
 		}
+	}
+}
+
+// A reason that many cases in a row have is written once.
+func TestLinesWithTheSameReason(t *testing.T) {
+	var out strings.Builder
+	lines := NewLines(&out)
+	for _, r := range []behave.Result{
+		{File: "a.yaml", Outcome: behave.Void, Reason: "x"}, {File: "b.yaml", Outcome: behave.Void, Reason: "x"},
+		{File: "c.yaml", Outcome: behave.Passed}, {File: "d.yaml", Outcome: behave.Void, Reason: "x"},
+		{File: "e.yaml", Outcome: behave.Void, Reason: "y"}, {File: "f.yaml", Outcome: behave.Void, Reason: "x"},
+	} {
+		if err := lines.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "void a.yaml: x\nvoid b.yaml: for the same reason\nvoid d.yaml: for the same reason\nvoid e.yaml: y\nvoid f.yaml: x\n"; out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }

@@ -29,18 +29,36 @@ var words = map[behave.Outcome]struct {
 	behave.Skipped:  {"skip", text.FgHiBlack},
 }
 
-// Line writes a line for a case that did not pass, with its place in the file, and a line for each
-// further failure. It writes nothing for a case that passed or has a declared difference.
-func Line(w io.Writer, r behave.Result) error {
+// Lines writes results as they come, each with a line or more.
+type Lines struct {
+	to   io.Writer
+	last string // the reason in the last line; without one, ""
+}
+
+// NewLines returns a writer of results.
+func NewLines(to io.Writer) *Lines { return &Lines{to: to} }
+
+// Write writes a line for a case that did not pass, with its place in the file, and a line for each
+// further failure. It writes nothing for a case that passed or has a declared difference. Of successive
+// cases with the same reason, only the first line has it: all cases have the same if a controller
+// does not start.
+func (l *Lines) Write(r behave.Result) error {
 	if r.Outcome == behave.Passed || r.Outcome == behave.Differs {
 		return nil
 	}
 	word := words[r.Outcome]
-	mark := report.Painter(w)(word.colour, word.word)
+	mark := report.Painter(l.to)(word.colour, word.word)
 	if len(r.Failures) == 0 {
-		_, err := fmt.Fprintf(w, "%s %s: %s\n", mark, report.PlainLine(r.File), report.PlainLine(r.Reason))
+		why := report.PlainLine(r.Reason)
+		if why == l.last {
+			why = "for the same reason"
+		} else {
+			l.last = why
+		}
+		_, err := fmt.Fprintf(l.to, "%s %s: %s\n", mark, report.PlainLine(r.File), why)
 		return err
 	}
+	l.last = ""
 	var lines []string
 	for _, failure := range r.Failures[:min(len(r.Failures), shown)] {
 		lines = append(lines, report.PlainLine(failure.Error()))
@@ -51,7 +69,7 @@ func Line(w io.Writer, r behave.Result) error {
 	if r.Reason != "" {
 		lines = append(lines, report.PlainLine(r.Reason))
 	}
-	_, err := fmt.Fprintf(w, "%s %s\n", mark, strings.Join(lines, "\n     "))
+	_, err := fmt.Fprintf(l.to, "%s %s\n", mark, strings.Join(lines, "\n     "))
 	return err
 }
 
