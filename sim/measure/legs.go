@@ -18,11 +18,11 @@ type Legs struct {
 
 // LegDurations summarises the legs of all changes that every worker served.
 type LegDurations struct {
-	Write  Durations `json:"write"`
-	Wait   Durations `json:"wait"`
-	Sync   Durations `json:"sync"`
-	Reach  Durations `json:"reach"`
-	Spread Durations `json:"spread"`
+	Write  Durations `json:"write"`  // from the intent until the API had accepted the change
+	Wait   Durations `json:"wait"`   // until the sync with the change began
+	Sync   Durations `json:"sync"`   // duration of that sync
+	Reach  Durations `json:"reach"`  // until the first worker served it
+	Spread Durations `json:"spread"` // from the first worker to the last
 }
 
 // legs measures how the time of each change divides into its legs.

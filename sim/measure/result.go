@@ -54,23 +54,23 @@ type Subject struct {
 	Dictionaries []Dictionary  `json:"dictionaries,omitempty"` // by name
 	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
-	Trouble      []string      `json:"trouble,omitempty"`
-	// Reported is what the controllers of an observed installation said about themselves.
+	Trouble      []string      `json:"trouble,omitempty"` // unexpected observations, in words
+	// Reported is what the controllers of an observed installation reported about themselves.
 	Reported Reported `json:"reported"`
 	// PodSockets is how the simulated pods listened; its mode is empty if they were real pods.
 	PodSockets event.PodSockets `json:"podSockets"`
 	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
 	// expectation that depends on one of them is neither met nor failed.
 	NotApplicable []NotApplicable `json:"notApplicable,omitempty"`
-	// Clocks are those of the pods of another machine that took part in the run.
+	// Clocks are the clocks of pods on other machines that took part in the run.
 	Clocks []Clock `json:"clocks,omitempty"`
-	// Missing are observations that did not come into the log; if there are some, the run is void.
+	// Missing are observations that the log lacks; if there are any, the run is void.
 	Missing []event.Missing `json:"missing,omitempty"`
 }
 
 // Changes counts the changes of the cluster by outcome.
 type Changes struct {
-	Made        int `json:"made"`
+	Made        int `json:"made"`        // all
 	Failed      int `json:"failed"`      // the API refused them
 	Converged   int `json:"converged"`   // every live worker served them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
@@ -117,19 +117,17 @@ type Probe struct {
 	Unreached   int `json:"unreached"`   // workers that accepted connections at the end of a round, but gave none to the probes
 }
 
-// Posts counts dynamic updates. Visible is false for a controller that does not report them; the
-// zeros are then meaningless.
+// Posts counts dynamic updates.
 type Posts struct {
-	Visible bool  `json:"visible"`
-	Count   int   `json:"count"`
-	Bytes   int64 `json:"bytes"`
+	Visible bool  `json:"visible"` // the controller reports them; otherwise the other fields are meaningless
+	Count   int   `json:"count"`   // dynamic updates
+	Bytes   int64 `json:"bytes"`   // their size
 }
 
-// Syncs counts the controller's syncs, if it reports them. Failed is meaningless if Posts are not
-// visible.
+// Syncs counts the controller's syncs, if it reports them.
 type Syncs struct {
-	Count  int          `json:"count"`
-	Failed int          `json:"failed"`
+	Count  int          `json:"count"`  // all that the controller reports
+	Failed int          `json:"failed"` // of those; meaningless if posts are not visible
 	Phases ReloadPhases `json:"phases,omitzero"`
 }
 
@@ -141,11 +139,11 @@ type ReloadPhases struct {
 	FirstWorker Durations `json:"firstWorker"` // from the signal until there is a new worker
 }
 
-// Converge describes how long a change took from intent until the first worker, and
-// until the last of all workers, served it (new pods answer, old ones no longer do).
+// Converge describes how long changes took to be served. A worker serves a change if new pods
+// answer and old ones no longer do.
 type Converge struct {
-	First Durations `json:"first"`
-	Last  Durations `json:"last"`
+	First Durations `json:"first"` // from the intent of a change until the first worker served it
+	Last  Durations `json:"last"`  // from the intent of a change until every worker served it
 	// Granularity is the time between two polls of the same worker for the same change; no time
 	// above is finer than this.
 	Granularity Durations    `json:"granularity"`
@@ -153,7 +151,7 @@ type Converge struct {
 	Flaps       int          `json:"flaps"` // old answers from a worker after a new one
 	// Between is how long workers gave answers that matched neither the state before a change nor
 	// the state after it, such as the 503 of a new host whose backend is not known yet. It covers
-	// changes that have a `see`.
+	// changes that have a `see`, and new hosts.
 	Between Durations `json:"between"`
 }
 
@@ -175,7 +173,7 @@ type Requests struct {
 	// end of their round. They count neither as good nor as failed. Requests with a chosen length
 	// are excluded.
 	Unanswered int            `json:"unanswered"`
-	Failed     int            `json:"failed"`
+	Failed     int            `json:"failed"` // of those that were sent
 	Causes     map[string]int `json:"causes"` // failed, by cause
 	// Departed are the failures with the cause nginx-5xx that occurred while a pod of their
 	// service, removed by a change, was gone and a worker may still have used it.
@@ -186,7 +184,7 @@ type Requests struct {
 	Unexplained int       `json:"unexplained"` // failed without a known cause
 	Retries     int       `json:"retries"`     // silent repetitions by the HTTP client
 	Sockets     int       `json:"sockets"`     // opened
-	Latency     Durations `json:"latency"`     // of requests with a response, from the intended send time; without those of Lane.Lasted
+	Latency     Durations `json:"latency"`     // of requests with a response, from the intended send time; without lanes whose requests have a chosen length
 	Lag         Durations `json:"lag"`         // the generator's own
 	// Stale describes the answers of pods that a change had taken out of their service: the time
 	// from the intent of the change until the request was sent.
@@ -205,8 +203,8 @@ type Lane struct {
 
 // Certificates describes when clients of the TLS lanes saw changed certificates.
 type Certificates struct {
-	Changed int `json:"changed"`
-	Unseen  int `json:"unseen"` // no client saw them before their round ended
+	Changed int `json:"changed"` // changes of certificates
+	Unseen  int `json:"unseen"`  // no client saw them before their round ended
 	// First is from the intent of a change until a client got a response under the new certificate.
 	// Last is until the last request was sent that still saw the old one; it equals First if there
 	// was none. Limited by the rate of requests to a host.
@@ -225,8 +223,8 @@ type Workers struct {
 	Untold      int       `json:"untold"`            // of those, the exit status is unknown
 	Draining    int       `json:"draining"`          // workers that drained when the last round ended
 	Drained     Durations `json:"drained"`           // time from the moment a worker was told to finish until it was gone
-	First       []int     `json:"first,omitempty"`   // PIDs
-	Last        []int     `json:"last,omitempty"`    // PIDs
+	First       []int     `json:"first,omitempty"`   // PIDs of the workers that accepted connections when the first round began
+	Last        []int     `json:"last,omitempty"`    // PIDs of the workers that accepted connections when the last round ended
 	History     []History `json:"history,omitempty"` // of each generation that lived between the first round and the last, oldest first
 	// Left is the drain curve: what is left of the generations that began to drain in the rounds or
 	// between them, for each whole second since they did. It ends when nothing is left, when the last
@@ -245,7 +243,7 @@ type History struct {
 	Draining   time.Duration  `json:"draining"` // when its first worker was seen to drain
 	Ended      time.Duration  `json:"ended"`    // when its last worker was gone
 	PeakRSS    int64          `json:"peakRSS"`  // bytes, summed over its workers; 0: not sampled
-	PeakPSS    int64          `json:"peakPSS"`
+	PeakPSS    int64          `json:"peakPSS"`  // the same
 	Held       Held           `json:"held"`
 	Exits      map[string]int `json:"exits"` // exits of its workers by status: "code 0", "SIGKILL", "untold"
 }
@@ -263,33 +261,33 @@ type Left struct {
 // Held explains why a draining generation still exists: the TCP connections that its draining
 // workers held open when last seen with any.
 type Held struct {
-	Samples int `json:"looks"` // number of samples; 0: nothing is known
-	Clients int `json:"clients"`
-	Pods    int `json:"pods"`
+	Samples int `json:"looks"`   // number of samples; 0: nothing is known
+	Clients int `json:"clients"` // connections from clients
+	Pods    int `json:"pods"`    // connections to pods
 }
 
 // Memory is in bytes, summed over all processes of the subject's nginx, or of another proxy. RSS
 // counts shared pages in each process; PSS divides them among the processes.
 type Memory struct {
-	PeakRSS  int64   `json:"peakRSS"` // over the rounds, start and end included
-	PeakPSS  int64   `json:"peakPSS,omitempty"`
-	StartRSS int64   `json:"startRSS"` // when the first round began
-	StartPSS int64   `json:"startPSS,omitempty"`
-	EndRSS   int64   `json:"endRSS"` // when the last round ended
-	EndPSS   int64   `json:"endPSS,omitempty"`
-	Growth   float64 `json:"growth"` // EndRSS over StartRSS; 0: not sampled
+	PeakRSS  int64   `json:"peakRSS"`            // over the rounds, start and end included
+	PeakPSS  int64   `json:"peakPSS,omitempty"`  // over the rounds, start and end included
+	StartRSS int64   `json:"startRSS"`           // when the first round began
+	StartPSS int64   `json:"startPSS,omitempty"` // when the first round began
+	EndRSS   int64   `json:"endRSS"`             // when the last round ended
+	EndPSS   int64   `json:"endPSS,omitempty"`   // when the last round ended
+	Growth   float64 `json:"growth"`             // EndRSS over StartRSS; 0: not sampled
 }
 
 // Heap is the memory of the objects of a controller in Go, garbage included, in bytes, as the
-// controller says. 0: it does not say.
+// controller reports it; 0 if it does not.
 type Heap struct {
 	Start int64 `json:"start"` // when the first round began
 	Peak  int64 `json:"peak"`  // over the rounds, start and end included
 	End   int64 `json:"end"`   // when the last round ended
 }
 
-// Dictionary is the memory of a shared dictionary of nginx's Lua, in bytes, as the controller says. Only
-// whole free pages count as free.
+// Dictionary is the memory of a shared dictionary of nginx's Lua, in bytes, as the controller reports
+// it. Only whole free pages count as free.
 type Dictionary struct {
 	Name      string `json:"name"`
 	Capacity  int64  `json:"capacity"`
@@ -300,44 +298,43 @@ type Dictionary struct {
 
 // Trends describe the growth of memory and open files over the rounds, without their first tenth.
 type Trends struct {
-	NginxRSS        Trend `json:"nginxRSS"` // bytes
-	NginxPSS        Trend `json:"nginxPSS"` // bytes
-	NginxFiles      Trend `json:"nginxFiles"`
-	ControllerRSS   Trend `json:"controllerRSS"` // bytes
-	ControllerFiles Trend `json:"controllerFiles"`
-	// ControllerHeap is that of Heap, and NginxDictionaries that of what all Dictionaries use, in bytes.
-	ControllerHeap    Trend `json:"controllerHeap,omitzero"`
-	NginxDictionaries Trend `json:"nginxDictionaries,omitzero"`
+	NginxRSS          Trend `json:"nginxRSS"`                   // bytes
+	NginxPSS          Trend `json:"nginxPSS"`                   // bytes
+	NginxFiles        Trend `json:"nginxFiles"`                 // open files
+	ControllerRSS     Trend `json:"controllerRSS"`              // bytes
+	ControllerFiles   Trend `json:"controllerFiles"`            // open files
+	ControllerHeap    Trend `json:"controllerHeap,omitzero"`    // bytes, see heap
+	NginxDictionaries Trend `json:"nginxDictionaries,omitzero"` // bytes that all dictionaries use together
 }
 
 // Trend is the median slope, with the bounds of its 95 % confidence interval. N is the number of
 // slopes; if it is zero, the other fields are meaningless.
 type Trend struct {
-	N       int     `json:"n"`
-	PerHour float64 `json:"perHour"`
-	Low     float64 `json:"low"`  // per hour
-	High    float64 `json:"high"` // per hour
+	N       int     `json:"n"`       // number of slopes
+	PerHour float64 `json:"perHour"` // their median
+	Low     float64 `json:"low"`     // per hour
+	High    float64 `json:"high"`    // per hour
 }
 
-// Reported sums up what the controllers of an installation that was only observed said about
-// themselves at their metrics endpoints. Controllers is 0 if there are no such observations.
+// Reported sums up what the controllers of an observed installation reported about themselves at their
+// metrics endpoints. Controllers is 0 if there are no such observations.
 type Reported struct {
-	Controllers int   `json:"controllers"` // that were asked
+	Controllers int   `json:"controllers"` // whose metrics were read
 	Restarts    int   `json:"restarts"`    // of those
-	Reloads     int   `json:"reloads"`     // that they counted
+	Reloads     int   `json:"reloads"`     // as the controllers count them
 	Failed      int   `json:"failed"`      // reloads that failed
-	Requests    int64 `json:"requests"`    // that nginx counted, of all clients
+	Requests    int64 `json:"requests"`    // of all clients, as nginx counts them
 	Dropped     int64 `json:"dropped"`     // connections that nginx accepted, but could not handle
 	Active      int   `json:"active"`      // most connections of clients to one nginx
 	// Granularity is the time between two polls of the same controller. A reload happened within it.
 	Granularity Durations `json:"granularity"`
-	// Late is the time from the storage of a change in the API server to its report by the API, at
-	// most. The API server records whole seconds, so up to a second of this may be rounding.
+	// Late is the maximum time from the storage of a change in the API server until the API reported
+	// it. The API server records whole seconds, so up to a second of it may be rounding.
 	Late Durations `json:"late"`
 }
 
 // CPU is the CPU time used in the rounds.
 type CPU struct {
-	Nginx      time.Duration `json:"nginx"` // all processes of nginx, or of another proxy; nginx -t included
-	Controller time.Duration `json:"controller"`
+	Nginx      time.Duration `json:"nginx"`      // all processes of nginx, or of another proxy; nginx -t included
+	Controller time.Duration `json:"controller"` // of the controller, without nginx
 }

@@ -30,8 +30,7 @@ func countChecks(checks []judge.Check) map[judge.Verdict]int {
 	return count
 }
 
-// Document is result.json: the fields of the result, and the checks. docs/result.schema.json is its
-// schema, and docs/result.md describes it for readers.
+// Document is the content of result.json: the fields of measure.Result, and the checks.
 type Document struct {
 	measure.Result
 	Checks []judge.Check `json:"outcomes"` // of every expectation of every subject
