@@ -122,8 +122,8 @@ type Recording struct {
 	bare   int         // the Seq of the last record that has lost its body, or is no longer kept
 }
 
-// NewRecording returns a recording that keeps the last so many records, with up to MaxBodies. Numbers
-// begin after first.
+// NewRecording returns a recording that keeps the latest records, as many as keep, whose bodies have
+// up to MaxBodies bytes together. Numbers begin after first.
 func NewRecording(keep, first int) *Recording { return &Recording{keep: keep, first: first} }
 
 // Received returns the kept records with a Seq above since, in the order of arrival. The caller

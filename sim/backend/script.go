@@ -57,7 +57,7 @@ type Rule struct {
 	Path string `json:"path,omitempty"`
 	// Method matches all if it is "".
 	Method string `json:"method,omitempty"`
-	// First applies the rule to the first so many of these requests at each pod; 0: to all.
+	// First is to how many of these requests the rule applies at each pod, the first ones; 0: to all.
 	First int `json:"first,omitempty"`
 	Answer
 }

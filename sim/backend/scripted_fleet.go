@@ -13,7 +13,7 @@ type ScriptedFleet interface {
 	// the script is not valid.
 	StartScripted(name, service string, s Script) (Pod, error)
 	// Record makes the pods that start from now on record what they receive at their HTTP ports, with
-	// a script or without. The fleet keeps the last so many records.
+	// a script or without. The fleet keeps the latest records, as many as keep.
 	Record(keep int)
 	// Received returns the records with a Seq above since that are kept, in order. A caller that
 	// wants records complete repeats the call until all are Done. The records of pods that are gone

@@ -22,7 +22,8 @@ type streamListener struct {
 	udp net.PacketConn
 }
 
-// StreamSockets is the number of sockets of a streamListener.
+// StreamSockets is the number of sockets with which a pod listens on its StreamPort: one for TCP, one
+// for UDP.
 const StreamSockets = 2
 
 // AnswerAfter begins a datagram that is to be answered later. A duration and a space follow, for

@@ -14,8 +14,9 @@ type Series struct {
 	Base, Head []float64
 }
 
-// Values compares series as Runs compares the figures of runs, with all rows corrected together. The
-// comparison is void if every second value of base differs from the others.
+// Values compares series as Runs compares the figures of runs, and corrects the p-values of all rows
+// together. As a control, it compares the odd values of base with the even ones: if they differ, the
+// comparison is void.
 func Values(all []Series, alpha float64) Comparison {
 	o := Options{Alpha: alpha}
 	var both, halves []sample

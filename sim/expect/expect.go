@@ -26,7 +26,7 @@ type Expectation struct {
 	lanes   []string // the lanes that it names
 }
 
-// Evaluation is what an expectation comes to with the values of one subject.
+// Evaluation is the result of an expectation with the values of one subject.
 type Evaluation struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`

@@ -19,7 +19,7 @@ type Check struct {
 	expect.Evaluation
 }
 
-// Verdict is what a check comes to.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts.

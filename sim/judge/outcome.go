@@ -20,7 +20,7 @@ const (
 	Inapplicable Outcome = "not applicable" // no expectation applies to a subject; its run is measured
 )
 
-// Outcomes are all of them.
+// Outcomes lists all outcomes.
 var Outcomes = []Outcome{Passed, Failed, Void, Skipped, Inapplicable, NotRun, Interrupted}
 
 // bySeverity are the outcomes that several trials together can have, the most severe first. Skipped

@@ -9,7 +9,7 @@ import (
 )
 
 // Moment is a time in which requests failed, with what happened around it. Requests belong to the same
-// moment if they failed in the same round and within apart of each other.
+// moment if they failed in the same round, with at most half a second between one and the next.
 type Moment struct {
 	From     time.Duration // when the first of its requests was due
 	Until    time.Duration // when the last one was due

@@ -212,7 +212,7 @@ type Certificates struct {
 	Last  Durations `json:"last"`
 }
 
-// Workers describes nginx's worker processes.
+// Workers describes the worker processes of nginx or another proxy.
 type Workers struct {
 	Generations int       `json:"generations"`       // seen in the rounds
 	Alive       int       `json:"alive"`             // most generations alive at once

@@ -16,8 +16,8 @@ const (
 	// the period of about 100 ms in which old and new workers both accept connections. Half of that
 	// period still shows it.
 	MaxLag = 50 * time.Millisecond
-	// MaxStolen limits the mean share of CPU time that a hypervisor took. Five percent is a
-	// twentieth of every measured time.
+	// MaxStolen limits the mean share of CPU time that a hypervisor took. At this bound, about a
+	// twentieth of each measured time is not due to the subject.
 	MaxStolen = 0.05
 	// MaxGranularity limits the gap between two probes of the same worker at the 99th percentile,
 	// unless the scenario has another bound. It is a quarter of the second after which

@@ -68,9 +68,9 @@ func IsMaster(pid int, p adapter.Processes) bool {
 	return line != "" && p.Master.Match(line)
 }
 
-// WithArguments returns the process that a command runs as, which ends with these arguments. Init processes
-// and scripts have them as well and pass them on, so it is the lowest such process at or below top; top if
-// there is none.
+// WithArguments returns the process whose command line ends with these arguments. An init process or a
+// script passes its own arguments on, so several processes may match: it is the lowest one below top; top
+// if there is none.
 func WithArguments(top int, arguments []string) int {
 	if len(arguments) == 0 {
 		return top
@@ -84,8 +84,9 @@ func WithArguments(top int, arguments []string) int {
 	return top
 }
 
-// PastInit returns the process that an init process (tini, dumb-init) runs: the lowest process at or below
-// top whose command line ends those of all processes from top to it.
+// PastInit returns the process that an init process (tini, dumb-init) runs. The command line of an init
+// process ends with that of the process that it starts. From top, PastInit follows such processes down to
+// the last one.
 func PastInit(top int) int {
 	line := Command(top)
 	for _, child := range process.Children(top) {

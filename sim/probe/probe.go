@@ -1,8 +1,9 @@
-// Package probe observes a subject from outside. It observes the nginx processes through /proc. It
-// observes what each worker serves through connections to a known worker or, where processes cannot
-// be seen, through a Canary. It stands between a running subject and the event log. Its one rule:
-// it trusts only its own observations, never a controller's log or counter, and it logs what it
-// observed, not what that means.
+// Package probe observes a subject from outside: the processes of nginx or another proxy through
+// /proc, and what each worker serves through connections to a known worker or, where processes cannot
+// be seen, through a Canary. It stands between a running subject and the event log. Its one rule: it
+// trusts only its own observations, never a controller's log or counter, and it logs what it
+// observed, not what that means. WatchMemory is the exception: only the controller knows its heap and
+// the dictionaries of nginx's Lua.
 package probe
 
 import (

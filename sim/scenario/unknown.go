@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// Keys has the names that our controller knows. It ignores misspelt ones, except for flags, with which it
-// does not start. A nil list disables its check.
+// Keys has the names that our controller knows. The controller ignores unknown keys and annotations, and
+// does not start with an unknown flag. A nil list disables its check.
 type Keys struct {
 	Config      []string // keys of its ConfigMap
 	ConfigMap   string   // namespace/name of that ConfigMap

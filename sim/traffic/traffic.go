@@ -32,8 +32,8 @@ type Attack struct {
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
 	// at this bound sends late, which shows as Lag.
 	MaxInFlight int
-	// Last is how long a request of a lane takes whose requests have a chosen
-	// length; 0: 2 s. It is added to Timeout.
+	// Last is the length of requests, in lanes where the client chooses it; 0: 2 s.
+	// It is added to Timeout.
 	Last time.Duration
 	// Bytes is the size of an upload or a download; 0: 1 MiB.
 	Bytes   int64
@@ -50,8 +50,8 @@ type Target struct {
 	Host    string
 	Path    string // "" is "/"
 	Service string // namespace/name: the service that must answer
-	// Anonymous means that the pods do not say who they are. Any answer below 400 is then a success,
-	// and it is not known whether nginx or a pod gave it. Only for lanes that send a GET.
+	// Anonymous means that pods do not name themselves in their answers. Any answer below 400 is then
+	// a success, and it is unknown whether nginx or a pod gave it. Only for lanes that send a GET.
 	Anonymous bool
 	// TLS means that clients of every lane ask over TLS, with the host as the name of the server.
 	TLS bool
