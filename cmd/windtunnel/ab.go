@@ -60,7 +60,7 @@ repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel co
 // addSide adds the flags of base or head.
 func addSide(command *cobra.Command, s *trial.Side, subject *string) {
 	flags := command.Flags()
-	flags.StringVar(subject, s.Name, "", "what runs instead of the bundled controller: "+subjectUsage+" (default: bundled); for drivers that run images also the name of one")
+	flags.StringVar(subject, s.Name, "", "the controller of this side: "+subjectUsage+"; with a driver that runs images also the name of one (default: bundled)")
 	flags.StringToStringVar(&s.Flags, s.Name+"-flag", nil, "NAME=VALUE: a flag of its controller, such as nginx-template=/my/nginx.tmpl")
 	flags.StringToStringVar(&s.Config, s.Name+"-config", nil, "KEY=VALUE: a key of its ConfigMap")
 }

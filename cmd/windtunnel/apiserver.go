@@ -41,7 +41,7 @@ func apiserverCommand() *cobra.Command {
 	flags.StringVar(&a.server.HTTP, "http", "", "loopback address to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
 	flags.StringVar(&a.server.Token, "token", "", "bearer token that clients must send; required to listen beyond loopback (default: a random one)")
 	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "accept requests without token or certificate; loopback only")
-	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig, which appears when the cluster has the manifests, and the CA (default: a temporary one, removed at the end)")
+	flags.StringVar(&a.server.Dir, "dir", "", "folder for the CA and the kubeconfig, which appears when the cluster has the manifests (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "accept EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
 	flags.BoolVar(&a.server.CreationTimes, "creation-times", false, "keep the creation times that new objects bring, as those of a dump do; Kubernetes replaces them")
 	flags.StringVar(&a.account, "service-account", "", "service account, as NAMESPACE/NAME, whose files (token, ca.crt, namespace) are written for programs with in-cluster configuration; it is created if the manifests have none (default: none)")

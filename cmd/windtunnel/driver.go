@@ -56,7 +56,7 @@ var drivers = []struct {
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
 	{"kind", "one cluster per subject", openKind},
-	{"cluster", "an existing cluster", openCluster},
+	{"cluster", "an existing cluster, for run, ab and replay", openCluster},
 }
 
 // add adds the flags that all commands with a driver share.
@@ -72,7 +72,7 @@ func (f *driverFlags) add(command *cobra.Command) {
 	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: let controllers that use fixed paths, such as /etc/nginx, use those of this machine, if it does not allow isolating them")
 	flags.StringVar(&f.image, "image", "", "with --driver container, kind or cluster: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
-	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods, with --driver kind (default: none, listeners on this machine), --driver cluster (default: as many as the scenario needs) or case run --kubeconfig")
+	flags.IntVar(&f.kind.Pool, "pool", 0, "number of real pods that act as the simulated pods. With --driver kind (default: none; pods are listeners on this machine), --driver cluster (default: as many as the scenario needs), or case run --kubeconfig (default: up to 28, or what the largest case needs)")
 	flags.StringVar(&f.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters under this name; the next run with the same name empties and reuses them")
 	completes(command, "driver", names...)
@@ -81,7 +81,7 @@ func (f *driverFlags) add(command *cobra.Command) {
 // addCluster adds the flags of the driver cluster.
 func (f *driverFlags) addCluster(flags *pflag.FlagSet) {
 	f.existing = true
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "with --driver cluster: kubeconfig of the cluster (default: as kubectl)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "with --driver cluster: kubeconfig of the cluster (default: as kubectl finds it)")
 	flags.StringVar(&f.context, "context", "", "with --driver cluster: context to use (default: the current one)")
 	flags.IntVar(&f.traffic, "traffic-pods", 1, "with --driver cluster: number of pods that share the requests; 0: this process sends them")
 	flags.StringVar(&f.harness, "harness-image", cluster.HarnessImage, "with --driver cluster: image with windtunnel, for pods in the cluster")

@@ -20,7 +20,7 @@ import (
 type progressFlags struct{ quiet bool }
 
 func (f *progressFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.quiet, "quiet", false, "show the progress in plain lines, also on a terminal, as where $CI is set")
+	flags.BoolVar(&f.quiet, "quiet", false, "show the progress in plain lines even on a terminal; always so where $CI is set")
 }
 
 // show returns a watch that shows the progress of each run on out.
