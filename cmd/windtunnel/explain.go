@@ -47,7 +47,7 @@ func (o *explainOptions) add(command *cobra.Command) {
 	name("default-ssl-certificate", "the Secret with the default certificate", &controller.DefaultSSLCertificate)
 	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class to serve; ingresses without a class are served as well")
 	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "send endpoints to nginx without a reload")
-	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
+	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or its folder if it includes other files")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if the change needs a reload")
 	o.format.add(command)
 }
