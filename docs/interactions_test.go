@@ -135,8 +135,8 @@ func TestInteractionsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# How settings go together
 
-Settings that change each other's effect, and the [behaviour cases](cases.md) that show what
-ingress-nginx does then. [covered.md](covered.md) lists the cases of each setting alone.
+This page lists settings that change each other's effect, with the [behaviour cases](cases.md) that
+show what ingress-nginx does. [covered.md](covered.md) lists the cases of each setting alone.
 
 *A test writes this page.*
 `)
