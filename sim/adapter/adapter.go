@@ -98,7 +98,7 @@ type File struct {
 	Replace map[string]string `yaml:"replace,omitempty"`
 	// Where a symbolic link leads, a template.
 	Link string `yaml:"link,omitempty"`
-	// The permissions of a text or a link's folder, such as 0755. Default: 0644 for texts, those of the original for copies.
+	// The permissions of a text, a copy or an empty folder, such as 0755. Default: 0644 for texts, 0755 for folders, those of the original for copies.
 	Mode uint32 `yaml:"mode,omitempty"`
 	// The file is left out if this template expands to nothing or to false.
 	When string `yaml:"when,omitempty"`
