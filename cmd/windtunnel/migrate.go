@@ -41,7 +41,7 @@ func migrateCommand() *cobra.Command {
 		Short: "Report what changes for your clients if you replace a controller by another",
 		Long: `Report what changes for your clients if you replace a controller by another.
 
-MANIFESTS are files, folders, or - for standard input, as of case record: the ingresses
+MANIFESTS are files, folders, or - for standard input, as for case record: the ingresses
 with their services, ConfigMaps and Secrets. Requests are derived from the ingresses. They
 are sent to the controller that you leave (--from), and then to each that you may move to
 (--to), with simulated pods in place of yours. The report shows which hosts, paths and
