@@ -216,9 +216,10 @@ func TestConfigMapPage(t *testing.T) {
 	page.WriteString(`# The ConfigMap
 
 The keys are those of ingress-nginx (` + "`--configmap`" + `). Invalid values and unknown keys become findings
-and Events. The default replaces an invalid value, except in some lists and ` + "`global-auth-url`" + ` ([details](compat.md)).
-The items of lists are separated by commas. As in ingress-nginx, an empty switch is false, an empty
-number is 0, and a number may be hexadecimal (0x10) or, with a zero at its start, octal.
+and Events. The default replaces an invalid value, except in some lists and ` + "`global-auth-url`" + `
+([details](compat.md)). The items of lists are separated by commas. As in ingress-nginx, an empty
+switch is false, an empty number is 0, and a number may be hexadecimal (0x10) or, with a zero at its
+start, octal.
 ` + legend + `
 *A test writes this page from the table in ` + "`controller/options`" + `.*
 
