@@ -57,7 +57,7 @@ type Rule struct {
 	Path string `json:"path,omitempty"`
 	// Method matches all if it is "".
 	Method string `json:"method,omitempty"`
-	// First is to how many of these requests the rule applies at each pod, the first ones; 0: to all.
+	// First limits the rule to this number of requests at each pod, the first ones; 0: no limit.
 	First int `json:"first,omitempty"`
 	Answer
 }

@@ -92,7 +92,7 @@ type Rule struct {
 	Path string `yaml:"path,omitempty"`
 	// Applies to this method only.
 	Method string `yaml:"method,omitempty"`
-	// Applies only to this number of these requests at each pod, the first ones.
+	// Limits the rule to this number of requests at each pod, the first ones.
 	First  int `yaml:"first,omitempty" jsonschema:"minimum=1"`
 	Answer `yaml:",inline"`
 }
