@@ -45,6 +45,7 @@ var neverInstalled = []string{"driver", "subject", "controller", "image", "nginx
 
 func (f *installedFlags) add(command *cobra.Command) {
 	flags, o := command.Flags(), &f.options
+	flags.Lookup("flag").Usage += ". With --kubeconfig: those that the controller has; cases with others are skipped"
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "run the cases on an existing controller, in the cluster of this kubeconfig")
 	flags.StringVar(&f.context, "context", "", "with --kubeconfig: context to use (default: its current one)")
 	flags.StringArrayVar(&o.URLs, "url", nil, "with --kubeconfig: address of the controller, http://HOST; repeat it with https://HOST for cases that ask over TLS")

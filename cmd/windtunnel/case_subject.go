@@ -39,7 +39,7 @@ func (s *caseSubject) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.IntVar(&s.installations, "installations", min(4*runtime.NumCPU(), mostInstallations), "controllers that run at the same time")
 	flags.BoolVar(&s.bundled, "bundled", false, "the controller is a build of the bundled one, which may differ from ingress-nginx as documented in docs/compat.md")
-	flags.StringToStringVar(&s.flags, "flag", nil, "flags of the controller, without dashes, as NAME=VALUE; those of a case take precedence. With --kubeconfig: those that the controller has; cases with others are skipped")
+	flags.StringToStringVar(&s.flags, "flag", nil, "flags of the controller, without dashes, as NAME=VALUE; those of a case take precedence")
 	flags.StringVar(&s.text, "subject", "", "what runs instead of the bundled controller: "+subjectUsage)
 	s.driver.add(command)
 	s.driver.addController(flags)

@@ -23,11 +23,7 @@ func Read(path string) (*render.Template, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		return render.Parse(path, text)
+		return readFile(path)
 	}
 	names, err := filepath.Glob(filepath.Join(path, "*.tmpl"))
 	if err != nil {
@@ -42,6 +38,26 @@ func Read(path string) (*render.Template, error) {
 		texts[filepath.Base(name)] = string(text)
 	}
 	return render.ParseFolder(path, texts)
+}
+
+// readFile reads a template of one file. If the file includes other files of its folder, the user meant
+// the folder.
+func readFile(path string) (*render.Template, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := render.Parse(path, text)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Dir(path)
+	for _, name := range t.Undefined() {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return nil, fmt.Errorf("%s includes %s, another file: name the folder, %s, instead", path, name, folder)
+		}
+	}
+	return t, nil
 }
 
 // Export writes our template into a folder and returns the names of the files. It creates the

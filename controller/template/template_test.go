@@ -55,6 +55,21 @@ func TestExportedTemplateIsRead(t *testing.T) {
 	}
 }
 
+func TestFileThatIncludesOthers(t *testing.T) {
+	folder := export(t)
+	file := filepath.Join(folder, "nginx.tmpl")
+	if _, err := Read(file); err == nil || !strings.Contains(err.Error(), file+" includes bottom.tmpl, another file: name the folder, "+folder+", instead") {
+		t.Errorf("error %v", err)
+	}
+	own := filepath.Join(t.TempDir(), "nginx.tmpl")
+	if err := os.WriteFile(own, []byte(`{{ define "top.tmpl" }}{{ end }}{{ if . }}{{ template "top.tmpl" . }}{{ end }}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(own); err != nil {
+		t.Errorf("a file that defines what it includes: %v", err)
+	}
+}
+
 func TestExportOverwritesNothing(t *testing.T) {
 	folder := export(t)
 	edit(t, filepath.Join(folder, "top.tmpl"), "daemon off;", "daemon off; # mine")

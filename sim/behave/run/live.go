@@ -85,7 +85,7 @@ func Live(ctx context.Context, o Options) ([]behave.Result, error) {
 		r.Installations = 1
 		err = r.runAll(ctx, l.alone(true))
 	}
-	return l.results.of(o.Cases), err
+	return l.results.of(o.Cases, err), err
 }
 
 // plan creates the trials of a case, and returns the cases to apply. A case that has none is

@@ -74,7 +74,7 @@ func Do(ctx context.Context, o Options) ([]behave.Result, error) {
 		}
 	}
 	err := r.runAll(ctx, adapt(grouped(able, ordinary), o.Driver))
-	return results.of(o.Cases), err
+	return results.of(o.Cases, err), err
 }
 
 // results are the results of cases so far.
@@ -93,15 +93,19 @@ func (r *results) add(c *behave.Case, result behave.Result) {
 	}
 }
 
-// of returns the results of cases. Those that have none are void.
-func (r *results) of(cases []*behave.Case) []behave.Result {
+// of returns the results of cases. Those that have none are void, because of err.
+func (r *results) of(cases []*behave.Case, err error) []behave.Result {
+	why := "the run ended before"
+	if err != nil && !errors.Is(err, context.Canceled) {
+		why += ": " + err.Error()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []behave.Result
 	for _, c := range cases {
 		result, ok := r.all[c]
 		if !ok {
-			result = behave.Voided(c, "the run ended before")
+			result = behave.Voided(c, why)
 		}
 		all = append(all, result)
 	}

@@ -98,7 +98,7 @@ func TestStandingControllerThatCannotBeUsed(t *testing.T) {
 	if err == nil || err.Error() != "nothing answers" {
 		t.Errorf("error %v", err)
 	}
-	if results[0].Outcome != behave.Void || results[1].Outcome != behave.Skipped || results[1].Reason != "not here" {
+	if results[0].Outcome != behave.Void || results[0].Reason != "the run ended before: nothing answers" || results[1].Outcome != behave.Skipped || results[1].Reason != "not here" {
 		t.Errorf("%+v", results)
 	}
 }
