@@ -138,11 +138,13 @@ func parseProxyProtocol(fields []string, protocol corev1.Protocol) (ProxyProtoco
 		return ProxyProtocol{}, nil
 	case protocol != corev1.ProtocolTCP:
 		return ProxyProtocol{}, fmt.Errorf("%q is ignored: the PROXY protocol is for TCP", strings.Join(fields, ":"))
-	case len(fields) > 2:
-		return ProxyProtocol{}, fmt.Errorf("%q is ignored: want PROXY or PROXY:PROXY", strings.Join(fields, ":"))
 	}
 	var proxy ProxyProtocol
 	var err error
+	if len(fields) > 2 { // as in ingress-nginx, only the first field counts then
+		err = fmt.Errorf("%q is ignored: want PROXY or PROXY:PROXY", strings.Join(fields[1:], ":"))
+		fields = fields[:1]
+	}
 	for i, field := range fields {
 		switch {
 		case field == "":
