@@ -142,7 +142,7 @@ type Config struct {
 	GlobalAuthRequestRedirect     string   `key:"global-auth-request-redirect" protects:"yes" kind:"urlvars" default:"" doc:"X-Auth-Request-Redirect of the authentication request."`
 	GlobalAuthSnippet             string   `key:"global-auth-snippet" protects:"yes" default:"" doc:"Inserted into the location that sends the authentication request."`
 	GlobalAuthCacheKey            string   `key:"global-auth-cache-key" protects:"yes" kind:"quotable" default:"" doc:"Cache key of authentication responses; empty: no cache."`
-	GlobalAuthCacheDuration       []string `key:"global-auth-cache-duration" protects:"yes" kind:"cachetime" default:"200 202 401 5m" doc:"How long authentication responses are cached, by status, such as 200 202 30m."`
+	GlobalAuthCacheDuration       []string `key:"global-auth-cache-duration" protects:"yes" kind:"cachetime" default:"" doc:"How long authentication responses are cached, by status, such as 200 202 30m; empty: only as long as their own headers say."`
 	GlobalAuthAlwaysSetCookie     bool     `key:"global-auth-always-set-cookie" protects:"yes" default:"false" doc:"Send the cookies of the authentication response to the client, whatever its status."`
 	NoAuthLocations               []string `key:"no-auth-locations" protects:"yes" kind:"word" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
 
