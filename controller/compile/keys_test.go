@@ -195,7 +195,7 @@ func another(key options.Key) (value string, data map[string]string) {
 		return strconv.Itoa(number + 1), data
 	case "size", "bytes":
 		return "9k", data
-	case "time":
+	case "time", "wholetime":
 		return "7s", data
 	case "cidr":
 		return "192.0.2.1", data

@@ -33,13 +33,15 @@ var kinds = map[string]struct {
 	"file":       {matches(`/[^\s;{}"'\\]*[^\s;{}"'\\/]`), "want the absolute path of a file"},
 	"header":     {matches(`[A-Za-z0-9_-]+`), "want a header name"},
 	"size":       {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
-	"time":       {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},
+	"time":       {isTime(uptoWeeks, `(\d{1,10}ms)?`), "want a time such as 10s, 500ms, 1h30m"},
+	"wholetime":  {isTime(`(\d{1,10}y)?(\d{1,10}M)?`+uptoWeeks, ``), "want a time in whole seconds such as 10s, 1h30m"},
+	"redirected": {matches(`([^\s;{}"'#][^\s;{}"']*)?`), "want one word without quotes, ; { }, which does not begin with #"},
 	"workers":    {matches(`auto|[1-9]\d{0,2}`), "want a number from 1 to 999, or auto"},
 	"ip":         {isAddress, "want an IP address"},
 	"cidr":       {isNetwork, "want an IP address or network"},
 	"object":     {matches(`([a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*)?`), "want namespace/name"},
 	"goduration": {isDuration, "want a duration such as 5s, 500ms"},
-	"variable":   {both(matches(`[A-Za-z0-9_${}]+`), HasVariablesOnly), "want nginx variables"},
+	"variable":   {matches(`(?:[\w.,:/|-]|\$\w+|\$\{\w+\})+`), "want nginx variables"},
 	"quotable":   {both(matches(`[^"\\\r\n]*`), HasVariablesOnly), "want text without quotes, backslashes and line breaks, in which each dollar begins a variable"},
 	"mapkey":     {both(matches(`([^"\\\r\n]|\\[^"\r\n])+`), isMapKey), "want text or a pattern without quotes and line breaks"},
 	"url":        {matches(`[/\-._~a-zA-Z0-9:,?&=]*`), "want letters, digits and / - . _ ~ : , ? & ="},
@@ -59,6 +61,15 @@ var kinds = map[string]struct {
 // bare is a word that nginx reads as one parameter without quotes. It must not end in
 // a backslash, which would escape the semicolon.
 const bare = `(?:[^\s;{}#"'\\]|\\[^\s;{}#"'])+`
+
+// uptoWeeks are the units of a time that nginx measures in milliseconds, but those.
+const uptoWeeks = `(\d{1,10}w)?(\d{1,10}d)?(\d{1,10}h)?(\d{1,10}m)?(\d{1,10}s)?`
+
+// isTime returns a check for nginx's times: numbers with units, from the largest to the smallest,
+// then a number of seconds without a unit.
+func isTime(units, milliseconds string) func(string) bool {
+	return both(matches(`.+`), matches(units+milliseconds+`(\d{1,10})?`))
+}
 
 // condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
 const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|504)|non_idempotent|off)`

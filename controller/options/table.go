@@ -88,7 +88,7 @@ type Config struct {
 	SSLSessionCache        bool     `key:"ssl-session-cache" protects:"no" default:"true" doc:"Share a session cache among workers."`
 	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" protects:"no" least:"64k" most:"4096m" kind:"bytes" default:"10m" doc:"Size of the session cache."`
 	SSLSessionTickets      bool     `key:"ssl-session-tickets" protects:"yes" default:"false" doc:"Resume sessions with tickets."`
-	SSLSessionTimeout      string   `key:"ssl-session-timeout" protects:"no" kind:"time" default:"10m" doc:"How long a session can be resumed."`
+	SSLSessionTimeout      string   `key:"ssl-session-timeout" protects:"no" kind:"wholetime" default:"10m" doc:"How long a session can be resumed."`
 	SSLSessionTicketKey    string   `key:"ssl-session-ticket-key" protects:"yes" kind:"ticketkey" default:"" doc:"Ticket key, 48 or 80 bytes in base64; empty: nginx generates one at each start."`
 	SSLDHParam             string   `key:"ssl-dh-param" protects:"yes" kind:"object" default:"" doc:"Secret (namespace/name) whose dhparam.pem is used for DHE."`
 	SSLEarlyData           bool     `key:"ssl-early-data" protects:"yes" default:"false" doc:"Accept TLS 1.3 early data (0-RTT)."`
@@ -167,7 +167,7 @@ type Config struct {
 	ProxyHTTPVersion            string   `key:"proxy-http-version" protects:"no" one:"1.0 1.1" default:"1.1" doc:"HTTP version for requests to pods."`
 	ProxyCookieDomain           string   `key:"proxy-cookie-domain" protects:"no" kind:"pair" default:"off" doc:"proxy_cookie_domain."`
 	ProxyCookiePath             string   `key:"proxy-cookie-path" protects:"no" kind:"pair" default:"off" doc:"proxy_cookie_path."`
-	ProxyRedirectFrom           string   `key:"proxy-redirect-from" protects:"no" kind:"word" default:"off" doc:"First parameter of proxy_redirect."`
+	ProxyRedirectFrom           string   `key:"proxy-redirect-from" protects:"no" kind:"redirected" default:"off" doc:"First parameter of proxy_redirect; ~ or ~* starts a regular expression."`
 	ProxyRedirectTo             string   `key:"proxy-redirect-to" protects:"no" kind:"word" default:"off" doc:"Second parameter of proxy_redirect."`
 	ProxyNextUpstream           string   `key:"proxy-next-upstream" protects:"no" kind:"conditions" default:"error timeout" doc:"Errors after which the request is passed to the next pod."`
 	ProxyNextUpstreamTimeout    int      `key:"proxy-next-upstream-timeout" protects:"no" default:"0" doc:"Seconds within which the next pod may be tried; 0: no limit."`

@@ -49,7 +49,7 @@ func (o Options) KeepUsable(defaults Config) (Options, []Problem) {
 		if !strings.Contains(text, "$") || text == key.show(&defaults) || key.withoutVariables() {
 			continue
 		}
-		if unknown := key.unknownVariable(text, defined); unknown != "" {
+		if unknown := key.unknownVariable(key.withoutPattern(text), defined); unknown != "" {
 			problems = append(problems, Problem{
 				Key: key.Name, Value: text, Reason: fmt.Sprintf("nginx has no variable %s", unknown), Used: key.giveUp(&o.Config, defaults),
 			})
@@ -60,6 +60,16 @@ func (o Options) KeepUsable(defaults Config) (Options, []Problem) {
 
 func (k Key) withoutVariables() bool {
 	return strings.HasSuffix(k.Name, "-snippet") || slices.Contains(withoutVariables, k.tags.Get("kind"))
+}
+
+// withoutPattern returns a text without its first word if nginx reads that as a pattern, in which a
+// dollar sign begins no variable.
+func (k Key) withoutPattern(text string) string {
+	if !slices.Contains([]string{"pair", "redirected"}, k.tags.Get("kind")) || !strings.HasPrefix(text, "~") {
+		return text
+	}
+	_, rest, _ := strings.Cut(text, " ")
+	return rest
 }
 
 // unknownVariable returns the first variable in a text that nginx would reject; empty if there is
