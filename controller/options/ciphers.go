@@ -42,9 +42,72 @@ func KnowsCiphers(list string) bool {
 			if slices.Contains([]string{"ALL", "DEFAULT", "HIGH"}, word[1:]) {
 				return false // it is hard to determine what remains
 			}
-		case opensslCiphers[strings.TrimPrefix(word, "+")]:
-			found = found || word[0] != '+' // + only moves ciphers to the end
+		case word[0] == '+': // it only moves ciphers to the end
+		case opensslCiphers[word], strings.Contains(word, "+") && haveCommonCipher(strings.Split(word, "+")):
+			found = true
 		}
 	}
 	return found
+}
+
+// traits tell by the name of a cipher to which groups it belongs, besides ALL and HIGH.
+var traits = []struct {
+	of     *regexp.Regexp
+	groups []string
+}{
+	{regexp.MustCompile(`^ECDHE-`), strings.Fields("kECDHE kEECDH ECDHE EECDH")},
+	{regexp.MustCompile(`^DHE-`), strings.Fields("kDHE kEDH DHE EDH")},
+	{regexp.MustCompile(`^(?:AES|ARIA|CAMELLIA)`), strings.Fields("kRSA RSA")},
+	{regexp.MustCompile(`^ECDHE-ECDSA-`), strings.Fields("aECDSA ECDSA")},
+	{regexp.MustCompile(`^(?:ECDHE-RSA-|ECDHE-ARIA|DHE-RSA-|AES|ARIA|CAMELLIA)`), []string{"aRSA"}},
+	{regexp.MustCompile(`AES`), []string{"AES"}},
+	{regexp.MustCompile(`AES128`), []string{"AES128"}},
+	{regexp.MustCompile(`AES256`), []string{"AES256"}},
+	{regexp.MustCompile(`AES...-GCM`), []string{"AESGCM"}},
+	{regexp.MustCompile(`CCM`), []string{"AESCCM"}},
+	{regexp.MustCompile(`CCM8`), []string{"AESCCM8"}},
+	{regexp.MustCompile(`CHACHA20`), []string{"CHACHA20"}},
+	{regexp.MustCompile(`CAMELLIA`), []string{"CAMELLIA"}},
+	{regexp.MustCompile(`CAMELLIA128`), []string{"CAMELLIA128"}},
+	{regexp.MustCompile(`CAMELLIA256`), []string{"CAMELLIA256"}},
+	{regexp.MustCompile(`ARIA`), []string{"ARIA"}},
+	{regexp.MustCompile(`ARIA128`), []string{"ARIA128"}},
+	{regexp.MustCompile(`ARIA256`), []string{"ARIA256"}},
+	{regexp.MustCompile(`-SHA$`), strings.Fields("SHA SHA1")},
+	{regexp.MustCompile(`\d-SHA256$`), []string{"SHA256"}},
+	{regexp.MustCompile(`\d-SHA384$`), []string{"SHA384"}},
+	{regexp.MustCompile(`\d-SHA(?:256|384)?$`), []string{"CBC"}},
+	{regexp.MustCompile(`GCM|CCM|CHACHA20|SHA256$|SHA384$`), []string{"TLSv1.2"}},
+	{regexp.MustCompile(`^ECDHE-.*-SHA$`), strings.Fields("TLSv1 TLSv1.0")},
+	{regexp.MustCompile(`^(?:DHE-|AES|CAMELLIA).*-SHA$`), []string{"SSLv3"}},
+}
+
+// groupsOf contains the groups of each cipher whose name has its parts.
+var groupsOf = func() map[string][]string {
+	all := make(map[string][]string)
+	for name := range opensslCiphers {
+		if !strings.Contains(name, "-") {
+			continue // a group
+		}
+		groups := []string{"ALL", "HIGH"}
+		for _, trait := range traits {
+			if trait.of.MatchString(name) {
+				groups = append(groups, trait.groups...)
+			}
+		}
+		all[name] = groups
+	}
+	return all
+}()
+
+// haveCommonCipher reports whether a cipher belongs to all groups.
+func haveCommonCipher(groups []string) bool {
+	slices.Sort(groups)
+	groups = slices.Compact(groups) // a long list of one group costs no more than the group
+	for _, its := range groupsOf {
+		if !slices.ContainsFunc(groups, func(group string) bool { return !slices.Contains(its, group) }) {
+			return true
+		}
+	}
+	return false
 }

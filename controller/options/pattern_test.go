@@ -24,6 +24,8 @@ func TestCiphers(t *testing.T) {
 	for list, ok := range map[string]bool{
 		"HIGH:!aNULL:!MD5": true, "ECDHE-RSA-AES128-GCM-SHA256": true, "no such": false, "no-such:AES256": true, "!ALL": false, "": false, "@SECLEVEL=1": false,
 		"HIGH:!": false, "HIGH:+": false, "HIGH:@SECLEVEL=0": true, "(?#a)": false, "HIGH:@x": false,
+		"EECDH+AESGCM:EDH+AESGCM": true, "ECDHE+aECDSA+AES256+CBC": true, "EECDH+EDH": false, "AESGCM+CHACHA20": false, "EECDH+none": false,
+		"+EECDH+AESGCM": false, "!EECDH+AESGCM": false, "RSA+AES+AES+AES": true,
 	} {
 		if options.KnowsCiphers(list) != ok {
 			t.Errorf("ciphers %q: %v", list, !ok)
