@@ -9,17 +9,21 @@ import (
 	"strings"
 )
 
-var authURL = regexp.MustCompile(`^[/\-._~a-zA-Z0-9:,?&= $]*$`)
+// authURL matches URLs of authentication services. What follows the host may have more characters
+// than annotations accept.
+var authURL = regexp.MustCompile(`^[\-._~a-zA-Z0-9:,&= $]*//[\-._~a-zA-Z0-9:,&= $]*(?:[/?][/\-._~a-zA-Z0-9:,?&= $%+!*();@]*)?$`)
 
 // AuthHost returns the host in a URL of external authentication, without its port. The URL must
 // have a scheme and a host; both may be nginx variables.
 func AuthHost(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || !authURL.MatchString(text) || !HasVariablesOnly(text):
+	case err != nil || !HasVariablesOnly(text):
 		return "", errors.New("want a URL")
 	case u.Scheme == "" || u.Hostname() == "":
 		return "", errors.New("want a URL with scheme and host")
+	case !authURL.MatchString(text):
+		return "", errors.New("want a URL")
 	case strings.Contains(u.Host, ".."):
 		return "", errors.New("its host has two dots in a row")
 	}

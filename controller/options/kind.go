@@ -45,7 +45,7 @@ var kinds = map[string]struct {
 	"quotable":   {both(matches(`[^"\\\r\n]*`), HasVariablesOnly), "want text without quotes, backslashes and line breaks, in which each dollar begins a variable"},
 	"mapkey":     {both(matches(`([^"\\\r\n]|\\[^"\r\n])+`), isMapKey), "want text or a pattern without quotes and line breaks"},
 	"url":        {matches(`[/\-._~a-zA-Z0-9:,?&=]*`), "want letters, digits and / - . _ ~ : , ? & ="},
-	"urlvars":    {both(matches(`[/\-._~a-zA-Z0-9:,?&= $]*`), HasVariablesOnly), "want a URL, which may have variables"},
+	"urlvars":    {both(matches(`[/\-._~a-zA-Z0-9:,?&= $%+!*();@#]*`), HasVariablesOnly), "want a URL, which may have variables"},
 	"authurl":    {isAuthURL, "want a URL with scheme and host, which may have variables"},
 	"verb":       {isVerb, "want a method of HTTP"},
 	"cachetime":  {isCacheTime, "want statuses and a time, such as 200 202 30m"},
