@@ -4,7 +4,7 @@ import "strings"
 
 var (
 	hostName   = pattern(`(?:\*\.|\.)?[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*|[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.\*`, "")
-	serverName = Want{Text: "a host, which may have * as its first or last label, or ~ and a regular expression", ok: isServerName}
+	serverName = Want{Text: "a host, which may have * as its first or last label, or ~ and a regular expression", ok: isAlias}
 )
 
 // isServerName reports whether nginx's server_name accepts the name.
@@ -15,10 +15,36 @@ func isServerName(s string) bool {
 	return hostName.ok(s)
 }
 
+// isAlias also accepts names that nginx accepts, but that no request has, such as a URL. As in
+// ingress-nginx, they do not reject the ingress.
+func isAlias(s string) bool { return isServerName(s) || isNobodys(s) }
+
+// isNobodys reports whether a name, which is no pattern, has characters that hosts do not have.
+func isNobodys(s string) bool {
+	return regexChars.ok(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, "*") && !strings.Contains(s, "..") &&
+		(strings.ContainsAny(s, `/:^$[](){}+?|&=\`) || strings.HasSuffix(s, "."))
+}
+
 var aliases = Family{
 	Name: "aliases",
 	Keys: []Key{
-		{Name: "server-alias", Doc: "Additional names of the host; ~ starts a regular expression.", Risk: High, Scope: OfServer, Want: ListOf(serverName), Bad: RejectsAll, Protects: hostAliases},
+		{Name: "server-alias", Doc: "Additional names of the host; ~ starts a regular expression. Names that no request can have, such as a URL, are left out.", Risk: High, Scope: OfServer, Want: ListOf(serverName), Bad: RejectsAll, Protects: hostAliases},
 	},
-	parse: func(r *reader, set *Set) { set.Aliases = r.list("server-alias") },
+	parse: func(r *reader, set *Set) { set.Aliases = r.serverNames("server-alias") },
+}
+
+// serverNames returns the names in a list that requests can have.
+func (r *reader) serverNames(name string) []string {
+	var good, bad []string
+	for _, item := range r.list(name) {
+		if isServerName(item) || r.options.SkipAnnotationValidation && !isNobodys(item) {
+			good = append(good, item)
+		} else {
+			bad = append(bad, shown(item))
+		}
+	}
+	if len(bad) > 0 {
+		r.note(name, "want "+serverName.Text+"; left out: "+some(bad))
+	}
+	return good
 }
