@@ -64,7 +64,7 @@ var (
 	Regex    = Want{Text: regexChars.Text, ok: func(s string) bool { return regexChars.ok(s) && compiles(s) }}
 	Variable = variables(pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits, - _ and variables"))
 	Capture  = variables(pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1"))
-	Template = variables(Want{Text: "text without spaces and quotes, which may have variables", ok: Regex.ok})
+	Template = variables(Want{Text: "text without spaces and quotes, which may have variables", ok: regexChars.ok})
 	Headers  = pattern(`[A-Za-z0-9\-_, ]*`, "a list of header names")
 	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
 	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
