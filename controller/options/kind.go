@@ -187,8 +187,16 @@ func (k Key) parse(text string) (any, error) {
 	case strings.HasPrefix(k.Type, "list of "):
 		return k.list(text)
 	}
+	if severalWords[k.tags.Get("kind")] {
+		text = lineBreak.ReplaceAllString(text, " ")
+	}
 	return text, k.check(text)
 }
+
+// severalWords are the kinds of texts in which nginx reads a line break as a space.
+var severalWords = words("words protocols conditions pair buffers cpus logparams")
+
+var lineBreak = regexp.MustCompile(`[ \t]*[\r\n]+[ \t]*`)
 
 // number parses a number of a base; 0: the base that its prefix tells (strconv.ParseInt).
 func (k Key) number(text string, base int) (int, error) {

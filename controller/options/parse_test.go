@@ -85,6 +85,7 @@ var parsed = map[string]struct {
 	"redirected, a quote":  {"proxy-redirect-from", `http://a"`, nil, "want one word without quotes, ; { }, which does not begin with #"},
 	"variable, a brace":    {"limit-conn-zone-variable", "a{b", nil, "want nginx variables"},
 	"words, ending a line": {"proxy-next-upstream", "error; evil", nil, "want conditions of nginx's proxy_next_upstream such as error timeout http_502"},
+	"words, in lines":      {"gzip-types", "text/css\r\n\n  text/plain \n", func(c *options.Config) { c.GzipTypes = "text/css text/plain" }, ""},
 	"words, a comment":     {"gzip-types", "text/css # mine", nil, "want words without quotes, backslashes, ; { } #"},
 	"word, a comment":      {"default-type", "#", nil, "want one word without quotes, ; { }, which does not begin with #"},
 	"protocols":            {"ssl-protocols", "TLSv1.3", func(c *options.Config) { c.SSLProtocols = "TLSv1.3" }, ""},
