@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	prettytext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/plural"
@@ -103,6 +104,7 @@ func (o *observeOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	defer removeEmpty()
 	o.observe.Started = func(s observe.Sight) { o.printSight(stderr, s) }
+	o.observe.Progress = func(p observe.Progress) { printSeen(stderr, p) }
 	dir, measured, err := observe.Observe(ctx, o.observe)
 	if err != nil {
 		return err
@@ -145,14 +147,28 @@ func (o *observeOptions) check(ctx context.Context) error {
 		return fmt.Errorf("--tls-address=%s: %w", o.tlsAddress, err)
 	}
 	switch {
-	case len(p.Hosts) > 0 && !p.HTTP.IsValid():
+	case slices.ContainsFunc(p.Hosts, func(h notice.Host) bool { return !h.TLS }) && !p.HTTP.IsValid():
 		return errors.New("--host needs --address: where the controller serves HTTP, as the address of its Service")
 	case p.Every < 100*time.Millisecond:
 		return fmt.Errorf("--every=%v: want at least 100ms", p.Every)
-	case p.Rate < 0 || p.Rate > 1000 || p.ProbeRate < 0 || p.ProbeRate > 1000:
-		return errors.New("--rate and --probe-rate: want 0 to 1000 requests per second")
 	}
-	return nil
+	return cmp.Or(checkRate("rate", p.Rate), checkRate("probe-rate", p.ProbeRate))
+}
+
+// checkRate returns an error if the rate of a flag is out of range, or no number.
+func checkRate(flag string, rate float64) error {
+	if rate >= 0 && rate <= 1000 {
+		return nil
+	}
+	return fmt.Errorf("--%s=%v: want 0 to 1000 requests per second", flag, rate)
+}
+
+// printSeen prints a line about what was seen so far.
+func printSeen(out io.Writer, p observe.Progress) {
+	fmt.Fprintf(out, "%v  changes %d  requests %d  failed %d\n", p.Took.Round(time.Second), p.Changes, p.Requests, p.Failed)
+	if p.Trouble != "" {
+		fmt.Fprintf(out, "warning: %s\n", p.Trouble)
+	}
 }
 
 // addressOf resolves HOST[:PORT]; the zero address for "".
@@ -177,7 +193,9 @@ func (o *observeOptions) printSight(out io.Writer, s observe.Sight) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"what", "observed in", "note"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 40}, {Number: 3, WidthMax: 50}})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 2, WidthMax: 40, WidthMaxEnforcer: prettytext.WrapSoft}, {Number: 3, WidthMax: 50, WidthMaxEnforcer: prettytext.WrapSoft},
+	})
 	for _, row := range s.Rows {
 		from := row.From
 		if from == "" {

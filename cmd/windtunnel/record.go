@@ -40,7 +40,9 @@ Watches Services, EndpointSlices and Ingresses, and writes nothing to the cluste
 The recording contains the services, the number of pods of each, the hosts that are
 routed to them, and each change of endpoints and each new host with its time. It does not
 contain addresses, labels, annotations or anything from Secrets; with --hash-names it
-does not contain names either. It ends after --for, or with Ctrl-C.`,
+does not contain names either. It ends after --for, or with Ctrl-C. If the API server
+cannot be read for a while, a warning says so, and the recording counts it.
+Exit codes: 0 recorded, 2 the cluster could not be read, or the file exists.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.record(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -90,6 +92,9 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 			fmt.Fprintf(stderr, "warning: --namespace: there is no namespace %s in %s; it is recorded if it is created\n", namespace, config.Host)
 		},
 		Changed: printChangeCounts(stderr),
+		Outage: func(why error) {
+			fmt.Fprintf(stderr, "warning: %v; changes until it can be read again are recorded late, or not at all\n", why)
+		},
 	})
 	if err := cmp.Or(err, failed); err != nil {
 		return err

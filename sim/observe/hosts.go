@@ -29,7 +29,11 @@ func (ob *observation) identify(ctx context.Context) error {
 		}
 		pod, err := canary.Identifies(ctx, about)
 		if err != nil {
-			return fmt.Errorf("the host %s does not answer at the address: %w; check --address", host.Name, err)
+			flag := "--address"
+			if host.TLS {
+				flag = "--tls-address"
+			}
+			return fmt.Errorf("the host %s does not answer at the address: %w; check %s", host.Name, err, flag)
 		}
 		host.Identified = pod != ""
 	}

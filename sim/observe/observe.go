@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/follow"
 	"windtunnel.dev/sim/observe/notice"
 	"windtunnel.dev/sim/permission"
 	"windtunnel.dev/sim/probe"
@@ -51,7 +53,8 @@ type Options struct {
 	Ephemeral string
 	Bundled   bool // the controller is that of this project
 	Dir       string
-	Started   func(Sight) // called once, when the observation begins; may be nil
+	Started   func(Sight)    // called once, when the observation begins; may be nil
+	Progress  func(Progress) // called now and then while it goes on; may be nil
 }
 
 // subjectName is the name of the only subject of an observation.
@@ -64,7 +67,7 @@ type observation struct {
 	log         *event.Log
 	start       time.Time
 	ledger      *notice.Ledger
-	cluster     *follower
+	cluster     *follow.Follower
 	controllers *controllers
 	canary      *probe.Canary
 	sight       Sight
@@ -139,6 +142,8 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	}
 	defer file.Close()
 	ob.log = event.NewLog(file, ob.start)
+	seen := &progress{}
+	ob.log.Tap(seen.see)
 	ob.header()
 	acting, stop := context.WithCancel(following)
 	defer stop()
@@ -150,6 +155,9 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	began := time.Now()
 	if ob.Started != nil {
 		ob.Started(ob.sight)
+	}
+	if ob.Progress != nil {
+		running.Go(func() { ob.reportProgress(acting, seen) })
 	}
 	failures := ob.send(acting, &running)
 	failed := ob.watch(ctx, failures)
@@ -180,10 +188,10 @@ func (ob *observation) watch(ctx context.Context, failures <-chan error) error {
 	}
 	for {
 		select {
-		case told := <-ob.cluster.events:
+		case told := <-ob.cluster.Events:
 			ob.change(told)
-		case trouble := <-ob.cluster.troubles:
-			ob.trouble(trouble, "")
+		case why := <-ob.cluster.Outages:
+			ob.trouble("the API server could not be read: changes until it answered again are late or missing", why.Error())
 		case failed := <-failures:
 			return failed
 		case <-ctx.Done():
@@ -192,15 +200,15 @@ func (ob *observation) watch(ctx context.Context, failures <-chan error) error {
 	}
 }
 
-func (ob *observation) change(t told) {
-	change := ob.ledger.Add(t.object, t.gone, t.at)
+func (ob *observation) change(e follow.Event) {
+	change := ob.ledger.Add(e.Object, e.Gone, e.At)
 	if change == nil {
 		return
 	}
 	if ob.canary == nil {
 		change.Host, change.Path, change.TLS, change.Confirmation = "", "", false, nil
 	}
-	ob.log.Write(event.Event{At: ob.log.At(t.at), Subject: subjectName, Change: change})
+	ob.log.Write(event.Event{At: ob.log.At(e.At), Subject: subjectName, Change: change})
 	if ob.canary != nil {
 		ob.canary.Watch(*change)
 	}
@@ -263,7 +271,7 @@ func (ob *observation) send(ctx context.Context, running *sync.WaitGroup) <-chan
 	for i, lane := range ob.Lanes {
 		seed := uint64(i + 1)
 		attack := traffic.Attack{
-			Lane: lane, Rate: traffic.Arrivals{Rate: ob.Rate}.Pacer(seed), To: ob.HTTP, TLS: ob.HTTPS, Targets: ob.targets(),
+			Lane: lane, Rate: traffic.Arrivals{Rate: ob.Rate}.Pacer(seed), To: cmp.Or(ob.HTTP, ob.HTTPS), TLS: ob.HTTPS, Targets: ob.targets(),
 			Seed: seed, Subject: subjectName, Log: ob.log,
 		}
 		running.Go(func() {

@@ -180,6 +180,41 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// Hosts that are all asked over HTTPS need no address for HTTP.
+func TestHTTPSAlone(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	o := options(t, site(t))
+	asks(&o, server, 20, 0)
+	o.Hosts[0].TLS, o.HTTP, o.HTTPS = true, netip.AddrPort{}, o.HTTP
+	_, measured, err := observe.Observe(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := measured.Result.Subjects[0].Requests; r.Sent == 0 || r.Causes["wrong-cert"] != r.Sent {
+		t.Errorf("requests %+v", r)
+	}
+}
+
+// An API server that ends during an observation is a trouble.
+func TestServerEnds(t *testing.T) {
+	api := site(t)
+	o := options(t, api)
+	o.Length, o.MetricsURLs = 3*time.Second, []string{controller(t).URL}
+	o.Started = func(observe.Sight) {
+		if _, err := api.Inject(fault.Crash(time.Minute), fault.Scope{}); err != nil {
+			t.Error(err)
+		}
+	}
+	_, measured, err := observe.Observe(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := measured.Result.Subjects[0].Trouble; len(all) != 1 || !strings.HasPrefix(all[0], "the API server could not be read") {
+		t.Errorf("troubles %q", all)
+	}
+}
+
 func TestNoController(t *testing.T) {
 	o := options(t, site(t))
 	o.Selector = "app=other"

@@ -6,16 +6,16 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/follow"
 )
 
 // Options set what is recorded, and under which names. The functions may be nil.
@@ -25,6 +25,7 @@ type Options struct {
 	Missing    func(namespace string)          // called for each of Namespaces that does not exist
 	Began      func(services, pods, hosts int) // called once, with the counts of the initial state
 	Changed    func(changes int)               // called after each change, with their number
+	Outage     func(why error)                 // called when the API server can no longer be read
 }
 
 // Record watches the cluster until ctx is done and returns the recording. It returns an error only
@@ -39,25 +40,17 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	if err != nil {
 		return churn.Recording{}, err
 	}
-	t := newRecorder(namer)
-	events := make(chan informerEvent, 1024)
-	namespaces := o.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	var synced []cache.InformerSynced
-	for _, namespace := range namespaces {
-		all, err := follow(following, client, namespace, events)
-		if err != nil {
-			return churn.Recording{}, err
-		}
-		synced = append(synced, all...)
-	}
-	if err := t.readInitialState(following, events, synced); err != nil {
+	follower, err := follow.Start(following, config, namespacesOf(o.Namespaces))
+	if err != nil {
 		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
 	}
+	t := newRecorder(namer)
+	if err := follower.ReadInitialState(following, func(e follow.Event) { t.add(e, 0) }); err != nil {
+		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
+	}
+	t.startRecording()
 	if o.Missing != nil {
 		for _, namespace := range o.Namespaces {
 			// Without permission to read namespaces, nothing is reported.
@@ -72,11 +65,16 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	for {
 		select {
-		case n := <-events:
+		case e := <-follower.Events:
 			before := len(t.changes)
-			t.add(n, time.Since(began))
+			t.add(e, time.Since(began))
 			if o.Changed != nil && len(t.changes) > before {
 				o.Changed(len(t.changes))
+			}
+		case why := <-follower.Outages:
+			t.countOmitted("times without the API server: changes in them are late or missing")
+			if o.Outage != nil {
+				o.Outage(why)
 			}
 		case <-ctx.Done():
 			return t.recording(time.Since(began)), nil
@@ -84,42 +82,10 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 }
 
-// informerEvent is an event of an informer: an object that was added, updated or, if gone, deleted.
-type informerEvent struct {
-	object any
-	isNew  bool
-	gone   bool
-}
-
-// follow starts informers that send the events of a namespace, or of all for "". The returned
-// functions report whether the initial state has been sent.
-func follow(ctx context.Context, client kubernetes.Interface, namespace string, to chan<- informerEvent) ([]cache.InformerSynced, error) {
-	send := func(n informerEvent) {
-		if unknown, ok := n.object.(cache.DeletedFinalStateUnknown); ok {
-			n.object = unknown.Obj
-		}
-		select {
-		case to <- n:
-		case <-ctx.Done():
-		}
+// namespacesOf returns each namespace once; none if one of them is "", which means all.
+func namespacesOf(names []string) []string {
+	if slices.Contains(names, "") {
+		return nil
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
-	var synced []cache.InformerSynced
-	for _, informer := range []cache.SharedIndexInformer{
-		factory.Core().V1().Services().Informer(),
-		factory.Discovery().V1().EndpointSlices().Informer(),
-		factory.Networking().V1().Ingresses().Informer(),
-	} {
-		registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { send(informerEvent{object: object, isNew: true}) },
-			UpdateFunc: func(_, object any) { send(informerEvent{object: object}) },
-			DeleteFunc: func(object any) { send(informerEvent{object: object, gone: true}) },
-		})
-		if err != nil {
-			return nil, err
-		}
-		synced = append(synced, registration.HasSynced)
-	}
-	factory.StartWithContext(ctx)
-	return synced, nil
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }

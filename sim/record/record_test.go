@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -18,6 +19,7 @@ import (
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/record"
 )
 
@@ -218,5 +220,26 @@ func TestNamesOfNamespaces(t *testing.T) {
 		if err != nil || len(recording.Population.Services) != 3 || !slices.Equal(missing, test.missing) {
 			t.Errorf("%q: %d services, missing %q, %v", test.names, len(recording.Population.Services), missing, err)
 		}
+	}
+}
+
+// A recording counts the times in which the API server could not be read.
+func TestOutageIsCounted(t *testing.T) {
+	l := newLive(t)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	recording, err := record.Record(ctx, l.server.Config(), record.Options{
+		Began: func(int, int, int) {
+			if _, err := l.server.Inject(fault.Crash(time.Second), fault.Scope{}); err != nil {
+				t.Error(err)
+			}
+		},
+		Outage: func(error) { stop() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]int{"times without the API server: changes in them are late or missing": 1}; !maps.Equal(recording.Left, want) {
+		t.Errorf("%v, want %v", recording.Left, want)
 	}
 }

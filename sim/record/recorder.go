@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -13,10 +12,10 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/follow"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -56,26 +55,6 @@ func newRecorder(n namer) *recorder {
 	}
 }
 
-// readInitialState adds events until the informers have sent the initial state.
-func (r *recorder) readInitialState(ctx context.Context, from <-chan informerEvent, synced []cache.InformerSynced) error {
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case n := <-from:
-			r.add(n, 0)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-			all := !slices.ContainsFunc(synced, func(f cache.InformerSynced) bool { return !f() })
-			if all && len(from) == 0 {
-				r.startRecording()
-				return nil
-			}
-		}
-	}
-}
-
 // startRecording stores the initial state. Later events are changes.
 func (r *recorder) startRecording() {
 	r.running = true
@@ -95,21 +74,21 @@ func (r *recorder) counts() (services, pods, hosts int) {
 }
 
 // add records an event. Its time counts from the beginning of the recording.
-func (r *recorder) add(n informerEvent, at time.Duration) {
-	switch object := n.object.(type) {
+func (r *recorder) add(e follow.Event, at time.Duration) {
+	switch object := e.Object.(type) {
 	case *corev1.Service:
-		if n.gone {
+		if e.Gone {
 			r.countOmitted("deleted services")
 			return
 		}
 		r.service(object.Namespace, object.Name)
 	case *discoveryv1.EndpointSlice:
-		r.endpoints(object, n.gone, at)
+		r.endpoints(object, e.Gone, at)
 	case *networkingv1.Ingress:
 		switch {
-		case n.gone:
+		case e.Gone:
 			r.countOmitted("deleted ingresses")
-		case n.isNew:
+		case e.New:
 			r.ingress(object, at)
 		default:
 			r.countOmitted("changed ingresses")
