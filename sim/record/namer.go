@@ -13,18 +13,19 @@ import (
 // namer returns the names of recorded objects. A recording has a single namespace, so the name of a
 // service includes its original namespace.
 type namer struct {
-	key []byte // of the hashes; nil keeps the names
+	key   []byte            // of the hashes; nil keeps the names
+	owner map[string]string // whose each kept name is: NAMESPACE/NAME
 }
 
 func newNamer(hash bool) (namer, error) {
 	if !hash {
-		return namer{}, nil
+		return namer{owner: map[string]string{}}, nil
 	}
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return namer{}, fmt.Errorf("create a key for the hashes: %w", err)
 	}
-	return namer{key}, nil
+	return namer{key: key}, nil
 }
 
 // hash returns a DNS label of fixed length. The key is not stored, so nobody can test guesses of
@@ -40,10 +41,11 @@ func (n namer) service(namespace, name string) string {
 	if n.key != nil {
 		return "svc-" + n.hash(namespace+"/"+name)
 	}
-	whole := namespace + "-" + name
-	if len(whole) > longestService || len(validation.IsDNS1035Label(whole)) > 0 {
-		return "svc-" + n.hash(namespace+"/"+name) // without a key, so the same in every recording
+	whole, of := namespace+"-"+name, namespace+"/"+name
+	if owner, taken := n.owner[whole]; taken && owner != of || len(whole) > longestService || len(validation.IsDNS1035Label(whole)) > 0 {
+		return "svc-" + n.hash(of) // without a key, so the same in every recording
 	}
+	n.owner[whole] = of
 	return whole
 }
 

@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/cluster"
@@ -220,6 +223,27 @@ func TestNamesOfNamespaces(t *testing.T) {
 		if err != nil || len(recording.Population.Services) != 3 || !slices.Equal(missing, test.missing) {
 			t.Errorf("%q: %d services, missing %q, %v", test.names, len(recording.Population.Services), missing, err)
 		}
+	}
+}
+
+// Two services whose namespaces and names give the same text have different names.
+func TestSimilarServices(t *testing.T) {
+	l := newLive(t)
+	for _, name := range []types.NamespacedName{{Namespace: "shop", Name: "web-api"}, {Namespace: "shop-web", Name: "api"}} {
+		l.put(&corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name.Namespace}})
+		l.put(&corev1.Service{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+			Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	recording, err := record.Record(ctx, l.server.Config(), record.Options{Namespaces: []string{"shop", "shop-web", "shop"}, Began: func(services, _, _ int) { stop() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if services := recording.Population.Services; len(services) != 2 || services[0].Name == services[1].Name {
+		t.Errorf("%+v", services)
 	}
 }
 
