@@ -208,11 +208,14 @@ func stepOf(added, removed []string) string {
 
 // ingress compares an ingress with its state before. Changes of its status are none.
 func (l *Ledger) ingress(o *networkingv1.Ingress, gone bool) *event.Change {
-	if l.class != "" && classOf(o) != l.class {
-		return nil
-	}
 	name := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	before := l.ingresses[name]
+	if l.class != "" && classOf(o) != l.class {
+		if before == nil {
+			return nil
+		}
+		gone = true // to the controller, which it leaves
+	}
 	isNew := before == nil && l.hasNewHost(o)
 	l.put(name, before, o, gone)
 	change := &event.Change{Step: IngressChanged, Object: "Ingress " + name.String()}

@@ -107,6 +107,30 @@ func TestIngresses(t *testing.T) {
 	}
 }
 
+// An ingress that gets another class leaves the controller, and comes back with the class.
+func TestClassOfIngressChanges(t *testing.T) {
+	l := begun(t)
+	left := ingress("web", "shop.example", "/", "web")
+	left.Spec.IngressClassName = new("another")
+	for _, test := range []struct {
+		ingress   *networkingv1.Ingress
+		step      string
+		ingresses int
+	}{
+		{left, IngressRemoved, 1},
+		{left, "", 1},
+		{ingress("web", "shop.example", "/", "web"), IngressChanged, 2},
+	} {
+		step := ""
+		if change := l.Add(test.ingress, false, stored); change != nil {
+			step = change.Step
+		}
+		if got := l.Size().Ingresses; step != test.step || got != test.ingresses {
+			t.Errorf("%q with %d ingresses, want %q with %d", step, got, test.step, test.ingresses)
+		}
+	}
+}
+
 // The longest path decides.
 func TestServiceOf(t *testing.T) {
 	l := begun(t)
