@@ -149,3 +149,20 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 		t.Errorf("after %d tries: %v", tries, err)
 	}
 }
+
+// A try that the end of ctx cuts off does not hide the answer before it.
+func TestLastAnswerOfRetries(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	down, tries := errors.New("connection refused"), 0
+	err := cluster.Retry(ctx, func(ctx context.Context) (bool, error) {
+		if tries++; tries == 2 {
+			end()
+			return false, ctx.Err()
+		}
+		return false, down
+	})
+	if !errors.Is(err, down) {
+		t.Error(err)
+	}
+}

@@ -25,11 +25,14 @@ func Retry(ctx context.Context, do wait.ConditionWithContextFunc) error {
 	var temporary error
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		done, err := do(ctx)
-		if temporary = nil; isTemporary(err) {
+		switch {
+		case !isTemporary(err):
+			temporary = nil
+			return done, err
+		case ctx.Err() == nil || temporary == nil: // otherwise the answer before says more
 			temporary = err
-			return false, nil
 		}
-		return done, err
+		return false, nil
 	})
 	if wait.Interrupted(err) && temporary != nil {
 		return fmt.Errorf("%w, the last answer: %w", err, temporary)
