@@ -136,6 +136,9 @@ func (o churnOptions) showProgress(options *live.Options, stderr io.Writer) {
 	options.Began = func(run string) {
 		fmt.Fprintf(stderr, "run %s: %s, %s in namespace %s of %s\n", run, plural.Of(len(p.Services), "service"), plural.Of(len(p.Ingresses), "ingress", "ingresses"), p.Namespace, host)
 	}
+	options.Removing = func() {
+		fmt.Fprintf(stderr, "removing what was created in namespace %s\n", p.Namespace)
+	}
 	options.Progress = func(at time.Duration, t live.Tally) {
 		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, roundDuration(t.P50), roundDuration(t.P99))
 	}

@@ -38,6 +38,9 @@ type Options struct {
 	Began func(run string)
 	// Progress is called every second with the elapsed time. It may be nil.
 	Progress func(time.Duration, Tally)
+	// Removing is called before what the run created is removed, which may take minutes if the API
+	// server does not answer. It may be nil.
+	Removing func()
 }
 
 // Result is the outcome of Churn.
@@ -294,6 +297,9 @@ func (r *run) removeUnacknowledged(ctx context.Context) error {
 func (r *run) clean(ctx context.Context) error {
 	if r.Keep {
 		return nil
+	}
+	if r.Removing != nil {
+		r.Removing()
 	}
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
