@@ -144,7 +144,11 @@ func scenarios(paths []string, tier string, load func(path string) (*scenario.Sc
 		return nil, errors.Join(wrong...)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no scenario of tier %q in %s", tier, strings.Join(paths, ", "))
+		what := "scenario (a file *.yaml)"
+		if tier != "" {
+			what = "scenario of tier " + tier
+		}
+		return nil, fmt.Errorf("no %s in %s", what, strings.Join(paths, ", "))
 	}
 	return all, nil
 }
