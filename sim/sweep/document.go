@@ -148,7 +148,7 @@ func (d Document) cellsOf(subject, figure string) cells {
 
 // rowsOf returns the rows of sorted runs.
 func rowsOf(runs []Run, figures []Figure) []Row {
-	var rows []Row
+	rows := []Row{} // a list in JSON, even if it is empty
 	for _, run := range runs {
 		for _, s := range run.Subjects {
 			at := slices.IndexFunc(rows, func(r Row) bool { return r.Combination.Number == run.Combination.Number && r.Subject == s.Subject })

@@ -1,7 +1,9 @@
 package sweep_test
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"windtunnel.dev/sim/judge"
@@ -106,6 +108,15 @@ func TestEffectsOneAtATime(t *testing.T) {
 }
 
 // A figure that never differs has no effects.
+// A document without runs has lists, as its schema says.
+func TestNoRuns(t *testing.T) {
+	d := sweep.Document{Runs: []sweep.Run{}}
+	d.Evaluate()
+	if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"rows":[]`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestNoEffects(t *testing.T) {
 	d := document(false, map[[2]string][]float64{{"1", "3"}: {5, 5}, {"1", "4"}: {5, 5}, {"2", "3"}: {5, 5}, {"2", "4"}: {5, 5}})
 	if len(d.Effects)+len(d.Interactions) != 0 || d.Rows[0].Values["f"] != 5 || d.Rows[0].Runs != 2 {
