@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"fmt"
 	"io"
 
 	"windtunnel.dev/internal/readfile"
@@ -43,7 +44,7 @@ func (d Dir) Measure(s *scenario.Scenario) (Measured, error) {
 	defer file.Close()
 	var m Measured
 	if m.Result, m.Series, err = measure.From(event.Read(file)); err != nil {
-		return Measured{}, err
+		return Measured{}, fmt.Errorf("%s: %w", d.File(Events), err)
 	}
 	d.addLogs(m.Series)
 	if m.Checks, err = judge.Checks(s, m.Result); err != nil {

@@ -172,6 +172,17 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// The error about an event log names its file.
+func TestMeasureNamesTheLog(t *testing.T) {
+	d := rundir.Dir(t.TempDir())
+	if err := os.WriteFile(d.File(rundir.Events), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Measure(&scenario.Scenario{Name: "story"}); err == nil || !strings.HasPrefix(err.Error(), d.File(rundir.Events)+": ") {
+		t.Error(err)
+	}
+}
+
 // A folder contains one run, or folders of runs, which are read in the order of their starts.
 func TestResults(t *testing.T) {
 	out := t.TempDir()
