@@ -170,6 +170,11 @@ func (o *trendOptions) document(ctx context.Context, path string) (historyreport
 		return none, err
 	}
 	repository := gitrepo.Repository(o.repository)
+	if o.repository != "" {
+		if _, err := repository.Run(ctx, "rev-parse", "--git-dir"); err != nil {
+			return none, fmt.Errorf("--repository=%s: %w", o.repository, err)
+		}
+	}
 	web := repository.Web(ctx)
 	if o.url != "" {
 		var ok bool
