@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -88,6 +89,9 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 		}
 		defer dir.Remove()
 		a.server.Dir = dir.Path
+	}
+	if a.server.Dir, err = filepath.Abs(a.server.Dir); err != nil { // for shells in other folders
+		return err
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
