@@ -120,7 +120,9 @@ type recordSummary struct {
 }
 
 func recordSummaryOf(file string, r churn.Recording) recordSummary {
-	return recordSummary{file, len(r.Changes), r.Length, r.Left}
+	left := map[string]int{} // an object in JSON, even if it is empty
+	maps.Copy(left, r.Left)
+	return recordSummary{file, len(r.Changes), r.Length, left}
 }
 
 func (s recordSummary) printOmitted(out io.Writer) {
