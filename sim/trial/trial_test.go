@@ -344,6 +344,11 @@ func TestWriteRecorded(t *testing.T) {
 		if s.Name != name || s.Population.Recording != base || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
 			t.Errorf("%s: got %+v", base, s)
 		}
+		for _, expected := range s.Expect {
+			if expected.Expression == "changes.unconverged == 0" {
+				t.Error("it expects changes to converge, and has none")
+			}
+		}
 		if _, err := os.Stat(filepath.Join(dir, base)); err != nil {
 			t.Error(err)
 		}
