@@ -32,7 +32,8 @@ const (
 type Follower struct {
 	// Events are the initial state, and then its changes.
 	Events <-chan Event
-	// Outages says, once for each time that the API server cannot be read, why.
+	// Outages says, once for each time that the API server cannot be read, why. An outage that ends
+	// before the next attempt of client-go is not noticed.
 	Outages <-chan error
 
 	synced []cache.InformerSynced

@@ -200,9 +200,9 @@ func TestHTTPSAlone(t *testing.T) {
 func TestServerEnds(t *testing.T) {
 	api := site(t)
 	o := options(t, api)
-	o.Length, o.MetricsURLs = 3*time.Second, []string{controller(t).URL}
+	o.Length, o.MetricsURLs = 6*time.Second, []string{controller(t).URL}
 	o.Started = func(observe.Sight) {
-		if _, err := api.Inject(fault.Crash(time.Minute), fault.Scope{}); err != nil {
+		if _, err := api.Inject(fault.Crash(0), fault.Scope{}); err != nil {
 			t.Error(err)
 		}
 	}
