@@ -17,10 +17,10 @@ func isServerName(s string) bool {
 
 // isAlias also accepts names that nginx accepts, but that no request has, such as a URL. As in
 // ingress-nginx, they do not reject the ingress.
-func isAlias(s string) bool { return isServerName(s) || isNobodys(s) }
+func isAlias(s string) bool { return isServerName(s) || matchesNoRequest(s) }
 
-// isNobodys reports whether a name, which is no pattern, has characters that hosts do not have.
-func isNobodys(s string) bool {
+// matchesNoRequest reports whether a name is no pattern and has characters that hosts do not have.
+func matchesNoRequest(s string) bool {
 	return regexChars.ok(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, "*") && !strings.Contains(s, "..") &&
 		(strings.ContainsAny(s, `/:^$[](){}+?|&=\`) || strings.HasSuffix(s, "."))
 }
@@ -37,7 +37,7 @@ var aliases = Family{
 func (r *reader) serverNames(name string) []string {
 	var good, bad []string
 	for _, item := range r.list(name) {
-		if isServerName(item) || r.options.SkipAnnotationValidation && !isNobodys(item) {
+		if isServerName(item) || r.options.SkipAnnotationValidation && !matchesNoRequest(item) {
 			good = append(good, item)
 		} else {
 			bad = append(bad, shown(item))

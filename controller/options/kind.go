@@ -62,7 +62,8 @@ var kinds = map[string]struct {
 // a backslash, which would escape the semicolon.
 const bare = `(?:[^\s;{}#"'\\]|\\[^\s;{}#"'])+`
 
-// uptoWeeks are the units of a time that nginx measures in milliseconds, but those.
+// uptoWeeks matches the units from weeks to seconds. nginx has no longer ones for times that it measures
+// in milliseconds.
 const uptoWeeks = `(\d{1,10}w)?(\d{1,10}d)?(\d{1,10}h)?(\d{1,10}m)?(\d{1,10}s)?`
 
 // isTime returns a check for nginx's times: numbers with units, from the largest to the smallest,

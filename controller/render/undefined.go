@@ -27,12 +27,16 @@ func included(list *parse.ListNode) (names []string) {
 		case *parse.TemplateNode:
 			names = append(names, node.Name)
 		case *parse.IfNode:
-			names = append(names, slices.Concat(included(node.List), included(node.ElseList))...)
+			names = append(names, includedInBranches(&node.BranchNode)...)
 		case *parse.RangeNode:
-			names = append(names, slices.Concat(included(node.List), included(node.ElseList))...)
+			names = append(names, includedInBranches(&node.BranchNode)...)
 		case *parse.WithNode:
-			names = append(names, slices.Concat(included(node.List), included(node.ElseList))...)
+			names = append(names, includedInBranches(&node.BranchNode)...)
 		}
 	}
 	return names
+}
+
+func includedInBranches(node *parse.BranchNode) []string {
+	return slices.Concat(included(node.List), included(node.ElseList))
 }

@@ -45,7 +45,7 @@ func WriteRecorded(dir, recording string, drain time.Duration) (path string, err
 	base := filepath.Base(recording)
 	name := scenario.NameFrom(recording, "recording", filepath.Ext(base))
 	text := fmt.Sprintf(recorded, name, base, length.Truncate(time.Second)+time.Second, drain)
-	if changes > 0 { // without changes, it has no data, so it is not met
+	if changes > 0 { // without changes, the expectation would have no data, and fail
 		text += "  - changes.unconverged == 0\n"
 	}
 	path = rundir.Dir(dir).File(rundir.Scenario)
