@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,8 @@ func Load(paths ...string) ([]Manifest, error) {
 }
 
 // Files returns the file itself, or the manifest files of a folder and its subfolders, in the order
-// of names. A folder without manifest files is an error.
+// of names. It leaves out JSON files that Windtunnel writes, such as the index of a corpus. A folder
+// without manifest files is an error.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,7 +92,7 @@ func Files(path string) ([]string, error) {
 	}
 	var files []string
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(file)) {
+		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(file)) && !isOurs(file) {
 			files = append(files, file)
 		}
 		return err
@@ -99,6 +101,19 @@ func Files(path string) ([]string, error) {
 		err = fmt.Errorf("%s: no %s file in this folder", path, strings.Join(extensions, ", "))
 	}
 	return files, err
+}
+
+// isOurs reports whether Windtunnel wrote a JSON file: such a file has a schema and no kind.
+func isOurs(file string) bool {
+	if filepath.Ext(file) != ".json" {
+		return false
+	}
+	data, err := Read(file)
+	if err != nil {
+		return false // Load reports it
+	}
+	var head struct{ Schema, Kind string }
+	return json.Unmarshal(data, &head) == nil && head.Kind == "" && strings.HasPrefix(head.Schema, "windtunnel.dev/")
 }
 
 // Parse reads the objects of one file's data. It skips empty documents.

@@ -69,7 +69,7 @@ func TestParseReportsProblems(t *testing.T) {
 func TestLoadReadsFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"b/two.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two"}}`,
-		"a.yml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n", "note.txt": "not read"} {
+		"a.yml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n", "note.txt": "not read", "index.json": `{"schema":"windtunnel.dev/corpus/v1","clusters":[]}`} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -134,7 +134,7 @@ func readClusters(paths []string, known behave.Known) ([]regress.Cluster, error)
 	return all, nil
 }
 
-// filesOf returns the files of paths, each once, without indexes.
+// filesOf returns the files of paths, each once.
 func filesOf(paths []string) (all []string, err error) {
 	for _, path := range paths {
 		files, err := manifest.Files(path)
@@ -142,7 +142,7 @@ func filesOf(paths []string) (all []string, err error) {
 			return nil, err
 		}
 		for _, file := range files {
-			if filepath.Base(file) != clusters.IndexFile && !slices.Contains(all, file) {
+			if !slices.Contains(all, file) {
 				all = append(all, file)
 			}
 		}
