@@ -77,7 +77,7 @@ func Read(r io.Reader) (Recording, error) {
 		return Recording{}, errors.New("read recording: line 1: the file is empty; a recording starts with a header")
 	}
 	if len(read.Changes) != read.changes {
-		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %s, but its header gives %d; record it again",
+		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %s, but its header gives %d; copy it or record it again",
 			read.line, plural.Of(len(read.Changes), "change"), read.changes)
 	}
 	return read.Recording, nil
@@ -139,7 +139,9 @@ func (r *reader) head(data []byte) error {
 func decode(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	if err := decoder.Decode(into); errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the line is cut off, so the file is incomplete; copy it or record it again")
+	} else if err != nil {
 		return err
 	}
 	if decoder.More() {

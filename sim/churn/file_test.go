@@ -53,7 +53,7 @@ func TestBadFiles(t *testing.T) {
 		{"unknown field", head + `{"id":1,"pod":"a"}`, `line 2: json: unknown field "pod"`},
 		{"two values", head + strings.TrimSpace(first) + first, "line 2: more than one value"},
 		{"cut short", head + first, "line 2: the file ends after 1 change, but its header gives 2"},
-		{"cut in a line", head + first + first[:20], "line 3: unexpected EOF"},
+		{"cut in a line", head + first + first[:20], "line 3: the line is cut off"},
 		{"no ID", head + `{"at":5,"service":"demo/a","add":["a-2"],"remove":["a-1"]}`, "line 2: change 0 after change 0"},
 		{"same ID", head + first + first, "line 3: change 1 after change 1"},
 		{"out of order", head + first + strings.NewReplacer(`"id":1`, `"id":2`, `"at":5`, `"at":4`).Replace(first), "line 3: change 2 at 4ns, before"},
