@@ -122,9 +122,12 @@ func (o *observeOptions) check(ctx context.Context) error {
 	if err := cmp.Or(notNegative("for", p.Length), notNegative("settle", p.Settle)); err != nil {
 		return err
 	}
-	for _, text := range p.MetricsURLs {
+	for n, text := range p.MetricsURLs {
 		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return fmt.Errorf("--metrics-url=%s: want a URL, such as http://HOST:10254/metrics", text)
+		}
+		if slices.Contains(p.MetricsURLs[:n], text) {
+			return fmt.Errorf("--metrics-url=%s is there twice: its controller would count twice", text)
 		}
 	}
 	for _, text := range o.hosts {

@@ -91,7 +91,9 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 		Missing: func(namespace string) {
 			fmt.Fprintf(stderr, "warning: --namespace: there is no namespace %s in %s; it is recorded if it is created\n", namespace, config.Host)
 		},
-		Changed: printChangeCounts(stderr),
+		Progress: func(took time.Duration, changes int) {
+			fmt.Fprintf(stderr, "%v  changes %d\n", took.Round(time.Second), changes)
+		},
 		Outage: func(why error) {
 			fmt.Fprintf(stderr, "warning: %v; changes until it can be read again are recorded late, or not at all\n", why)
 		},
@@ -128,16 +130,5 @@ func recordSummaryOf(file string, r churn.Recording) recordSummary {
 func (s recordSummary) printOmitted(out io.Writer) {
 	for _, what := range slices.Sorted(maps.Keys(s.Left)) {
 		fmt.Fprintf(out, "left out: %s: %d\n", what, s.Left[what])
-	}
-}
-
-// printChangeCounts returns a function that prints the number of changes, at most once per second.
-func printChangeCounts(stderr io.Writer) func(int) {
-	var last time.Time
-	return func(changes int) {
-		if now := time.Now(); now.Sub(last) >= time.Second {
-			last = now
-			fmt.Fprintln(stderr, plural.Of(changes, "change"))
-		}
 	}
 }

@@ -28,6 +28,15 @@ const (
 	readPatience  = 2 * time.Minute
 )
 
+// ReportAfter returns how long to wait until the next line of progress: 10 s in the first minute, later a
+// minute.
+func ReportAfter(took time.Duration) time.Duration {
+	if took < time.Minute {
+		return 10 * time.Second
+	}
+	return time.Minute
+}
+
 // Follower follows the objects of a cluster.
 type Follower struct {
 	// Events are the initial state, and then its changes.
@@ -36,15 +45,17 @@ type Follower struct {
 	// before the next attempt of client-go is not noticed.
 	Outages <-chan error
 
-	synced []cache.InformerSynced
+	noticed *outage
+	synced  []cache.InformerSynced
 }
 
-// Start follows namespaces, or all if there are none, until ctx ends. It returns an error if the API
+// Unreadable returns why the API server cannot be read now, or nil if it can be.
+func (f *Follower) Unreadable() error { return f.noticed.now() }
+
+// Start follows namespaces until ctx ends: all if there are none, or if one of them is "". It returns an error if the API
 // server does not let the user read them.
 func Start(ctx context.Context, config *rest.Config, namespaces []string) (*Follower, error) {
-	if len(namespaces) == 0 {
-		namespaces = []string{metav1.NamespaceAll}
-	}
+	namespaces = distinct(namespaces)
 	noticed := &outage{told: make(chan error, 16)}
 	config = rest.CopyConfig(config)
 	config.Wrap(noticed.wrap)
@@ -56,7 +67,7 @@ func Start(ctx context.Context, config *rest.Config, namespaces []string) (*Foll
 		return nil, err
 	}
 	events := make(chan Event, 4096)
-	f := &Follower{Events: events, Outages: noticed.told}
+	f := &Follower{Events: events, Outages: noticed.told, noticed: noticed}
 	for _, namespace := range namespaces {
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 		for kind, informer := range map[string]cache.SharedIndexInformer{

@@ -16,27 +16,34 @@ type outage struct {
 	told chan error
 
 	mu   sync.Mutex
-	down bool
+	down error // nil: the API server can be read
 }
 
 // begin reports an outage, unless one is reported that has not ended.
 func (o *outage) begin(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.down {
+	if o.down != nil {
 		return
 	}
-	o.down = true
+	o.down = why
 	select {
 	case o.told <- why:
 	default: // nobody reads them
 	}
 }
 
+// now returns why the API server cannot be read, or nil.
+func (o *outage) now() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.down
+}
+
 func (o *outage) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.down = false
+	o.down = nil
 }
 
 // ofWatch returns the handler of errors of the watch of a kind.

@@ -10,7 +10,13 @@ func TestOutageIsReportedOnce(t *testing.T) {
 	o := &outage{told: make(chan error, 16)}
 	o.begin(errors.New("first"))
 	o.begin(errors.New("again"))
+	if why := o.now(); why == nil || why.Error() != "first" {
+		t.Errorf("the outage is because of %v", why)
+	}
 	o.end()
+	if why := o.now(); why != nil {
+		t.Errorf("the outage has ended, but: %v", why)
+	}
 	o.begin(errors.New("second"))
 	close(o.told)
 	var told []string

@@ -71,6 +71,7 @@ type observation struct {
 	controllers *controllers
 	canary      *probe.Canary
 	sight       Sight
+	missing     []string      // those of Follow that do not exist
 	length      time.Duration // of the observation, once it has ended
 }
 
@@ -130,6 +131,7 @@ func (ob *observation) prepare(ctx, following context.Context) error {
 	if err := ob.identify(ctx); err != nil {
 		return err
 	}
+	ob.missing = follow.MissingNamespaces(ctx, ob.client, ob.Follow)
 	ob.look()
 	return ob.anythingSeen()
 }
@@ -153,6 +155,9 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	ob.controllers.begin(acting, ob, &running)
 	ob.phase(event.RoundBegin)
 	began := time.Now()
+	if len(ob.missing) > 0 {
+		ob.trouble(ob.missingNamespaces(), "")
+	}
 	if ob.Started != nil {
 		ob.Started(ob.sight)
 	}
@@ -164,6 +169,9 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	ob.length = time.Since(began)
 	ob.phase(event.ChurnEnd)
 	ob.settle(failed)
+	if why := ob.cluster.Unreadable(); why != nil {
+		ob.log.Write(event.Event{At: ob.log.Now(), Subject: subjectName, Missing: &event.Missing{What: "last changes", Why: why.Error()}})
+	}
 	ob.controllers.scrape(context.WithoutCancel(ctx), ob)
 	ob.phase(event.RoundEnd)
 	stop()

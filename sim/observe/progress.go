@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/follow"
 )
 
 // Progress is what an observation has seen so far.
@@ -49,16 +50,12 @@ func (p *progress) now(took time.Duration) Progress {
 	return seen
 }
 
-// reportProgress calls Progress often at first, and then once a minute, until ctx ends.
+// reportProgress calls Progress now and then until ctx ends.
 func (ob *observation) reportProgress(ctx context.Context, seen *progress) {
 	began := time.Now()
 	for {
-		wait := 10 * time.Second
-		if time.Since(began) >= time.Minute {
-			wait = time.Minute
-		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(follow.ReportAfter(time.Since(began))):
 			ob.Progress(seen.now(time.Since(began)))
 		case <-ctx.Done():
 			return

@@ -107,7 +107,16 @@ func (ob *observation) anythingSeen() error {
 
 func (ob *observation) lookAtChanges() {
 	size := ob.ledger.Size()
-	ob.row("changes", fmt.Sprintf("the API: %s with %s and %s", plural.Of(size.Ingresses, "ingress", "ingresses"), plural.Of(size.Services, "service"), plural.Of(size.Pods, "pod")), "the time of a change starts when the API reports it")
+	note := "the time of a change starts when the API reports it"
+	if len(ob.missing) > 0 {
+		note += "; " + ob.missingNamespaces()
+	}
+	ob.row("changes", fmt.Sprintf("the API: %s with %s and %s", plural.Of(size.Ingresses, "ingress", "ingresses"), plural.Of(size.Services, "service"), plural.Of(size.Pods, "pod")), note)
+}
+
+// missingNamespaces says which namespaces do not exist.
+func (ob *observation) missingNamespaces() string {
+	return fmt.Sprintf("namespaces of --follow that do not exist: %s; their changes count once they are created", strings.Join(ob.missing, ", "))
 }
 
 func (ob *observation) lookAtMetrics() {

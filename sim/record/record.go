@@ -6,11 +6,8 @@ package record
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -25,7 +22,9 @@ type Options struct {
 	Missing    func(namespace string)          // called for each of Namespaces that does not exist
 	Began      func(services, pods, hosts int) // called once, with the counts of the initial state
 	Changed    func(changes int)               // called after each change, with their number
-	Outage     func(why error)                 // called when the API server can no longer be read
+	// Progress is called now and then, with the time since the beginning and the number of changes.
+	Progress func(took time.Duration, changes int)
+	Outage   func(why error) // called when the API server can no longer be read
 }
 
 // Record watches the cluster until ctx is done and returns the recording. It returns an error only
@@ -42,7 +41,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	follower, err := follow.Start(following, config, namespacesOf(o.Namespaces))
+	follower, err := follow.Start(following, config, o.Namespaces)
 	if err != nil {
 		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
 	}
@@ -52,17 +51,16 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	t.startRecording()
 	if o.Missing != nil {
-		for _, namespace := range o.Namespaces {
-			// Without permission to read namespaces, nothing is reported.
-			if _, err := client.CoreV1().Namespaces().Get(following, namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-				o.Missing(namespace)
-			}
+		for _, namespace := range follow.MissingNamespaces(following, client, o.Namespaces) {
+			o.Missing(namespace)
 		}
 	}
 	began := time.Now()
 	if o.Began != nil {
 		o.Began(t.counts())
 	}
+	report := time.NewTimer(follow.ReportAfter(0))
+	defer report.Stop()
 	for {
 		select {
 		case e := <-follower.Events:
@@ -70,6 +68,12 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 			t.add(e, time.Since(began))
 			if o.Changed != nil && len(t.changes) > before {
 				o.Changed(len(t.changes))
+			}
+		case <-report.C:
+			took := time.Since(began)
+			report.Reset(follow.ReportAfter(took))
+			if o.Progress != nil {
+				o.Progress(took, len(t.changes))
 			}
 		case why := <-follower.Outages:
 			t.countOmitted("times without the API server: changes in them are late or missing")
@@ -80,12 +84,4 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 			return t.recording(time.Since(began)), nil
 		}
 	}
-}
-
-// namespacesOf returns each namespace once; none if one of them is "", which means all.
-func namespacesOf(names []string) []string {
-	if slices.Contains(names, "") {
-		return nil
-	}
-	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
