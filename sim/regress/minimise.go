@@ -262,7 +262,7 @@ func clusterOf(name string, objects []object) Cluster {
 		}
 		text.Write(document)
 	}
-	return NewCluster(name, name, text.Bytes())
+	return NewCluster(name, text.Bytes())
 }
 
 func kindOf(o object) string { return (&unstructured.Unstructured{Object: o}).GetKind() }

@@ -27,7 +27,7 @@ import (
 // is that of ingress-nginx's own manifests.
 var ConfigMap = types.NamespacedName{Namespace: "ingress-nginx", Name: "ingress-nginx-controller"}
 
-// Cluster is a cluster of the corpus. NewCluster makes one.
+// Cluster is a cluster of the corpus. NewCluster and NewClusterOfFile make one.
 type Cluster struct {
 	Name      string
 	Manifests []byte // YAML documents
@@ -35,8 +35,13 @@ type Cluster struct {
 	source    func() (*snapshot.Manifests, error)
 }
 
-// NewCluster returns a cluster with some manifests. Errors about them name file.
-func NewCluster(name, file string, manifests []byte) Cluster {
+// NewCluster returns a cluster with some manifests. Errors about them name the cluster.
+func NewCluster(name string, manifests []byte) Cluster {
+	return NewClusterOfFile(name, name, manifests)
+}
+
+// NewClusterOfFile returns a cluster with the manifests of a file. Errors about them name the file.
+func NewClusterOfFile(name, file string, manifests []byte) Cluster {
 	return Cluster{Name: name, Manifests: manifests, source: sync.OnceValues(func() (*snapshot.Manifests, error) {
 		return snapshot.FromYAML(snapshot.File{Name: file, Data: manifests})
 	})}

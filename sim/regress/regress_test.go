@@ -100,9 +100,9 @@ func ingress(name string, annotations ...string) string {
 
 func clusters() []regress.Cluster {
 	return []regress.Cluster{
-		regress.NewCluster("plain", "plain.yaml", []byte(ingress("a")+ingress("b"))),
-		regress.NewCluster("colours", "colours.yaml", []byte(ingress("a", "red")+ingress("b", "blue")+ingress("c", "red", "blue"))),
-		regress.NewCluster("red", "red.yaml", []byte(ingress("d", "red")+ingress("e"))),
+		regress.NewCluster("plain", []byte(ingress("a")+ingress("b"))),
+		regress.NewCluster("colours", []byte(ingress("a", "red")+ingress("b", "blue")+ingress("c", "red", "blue"))),
+		regress.NewCluster("red", []byte(ingress("d", "red")+ingress("e"))),
 	}
 }
 

@@ -93,7 +93,7 @@ func textOf(d *conf.Directive) string {
 // smallest returns the smallest known cluster that shows something.
 func (r *runner) smallest(cluster string, minimal *Minimal) Cluster {
 	if minimal != nil {
-		return NewCluster(cluster, cluster, []byte(minimal.Manifests))
+		return NewCluster(cluster, []byte(minimal.Manifests))
 	}
 	return r.cluster(cluster)
 }

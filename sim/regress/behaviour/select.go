@@ -41,7 +41,7 @@ func sameFor(c *behave.Case, base, head regress.Side) bool {
 	if err != nil {
 		return false
 	}
-	cluster := regress.NewCluster(c.Name, c.Name, manifests)
+	cluster := regress.NewCluster(c.Name, manifests)
 	was, wasErr := base.Render(cluster)
 	is, isErr := head.Render(cluster)
 	return wasErr == nil && isErr == nil && bytes.Equal(was, is)

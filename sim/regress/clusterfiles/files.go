@@ -36,7 +36,7 @@ func Generated() (all []regress.Cluster, flags map[string]string, err error) {
 			return nil, nil, err
 		}
 		name := fmt.Sprintf("ingresses-%d", size)
-		all = append(all, regress.NewCluster(name, name, text))
+		all = append(all, regress.NewCluster(name, text))
 		if err := addFlags(flags, c.Flags); err != nil {
 			return nil, nil, err
 		}
@@ -168,7 +168,7 @@ func readCluster(name, file string, known behave.Known) (regress.Cluster, error)
 		}
 		file = name // whose lines are others
 	}
-	c := regress.NewCluster(name, file, text)
+	c := regress.NewClusterOfFile(name, file, text)
 	c.Case = fromCase
 	_, err = c.Source()
 	return c, err

@@ -218,7 +218,7 @@ func TestDifferencesAreMinimised(t *testing.T) {
 		if !slices.Equal(k.Objects, []string{"Ingress shop/cors"}) {
 			t.Errorf("affected objects %v, want those with the annotation", k.Objects)
 		}
-		if _, err := regress.NewCluster("minimal", "minimal.yaml", []byte(k.Minimal.Manifests)).Source(); err != nil {
+		if _, err := regress.NewCluster("minimal", []byte(k.Minimal.Manifests)).Source(); err != nil {
 			t.Errorf("the smallest cluster cannot be read: %v", err)
 		}
 	}

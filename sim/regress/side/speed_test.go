@@ -60,7 +60,7 @@ func TestSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := 0
-	r, err := Pair{Base: b.base, Head: side}.Speed(t.Context(), regress.NewCluster("small", "small.yaml", []byte(cluster)), speed.Options{Rounds: 6, Progress: func(_, of int) {
+	r, err := Pair{Base: b.base, Head: side}.Speed(t.Context(), regress.NewCluster("small", []byte(cluster)), speed.Options{Rounds: 6, Progress: func(_, of int) {
 		if steps++; of != 14 {
 			t.Errorf("%d measurements, want 14", of)
 		}
