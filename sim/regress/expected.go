@@ -125,47 +125,42 @@ func (r *Report) decides(e Expectation) bool {
 // nothing. today is a day in the form of Until.
 func (r *Report) expect(all []Expectation, today string) {
 	for _, e := range all {
-		covered := false
-		for i := range r.Kinds {
-			k := &r.Kinds[i]
-			if !e.covers(*k) {
-				continue
-			}
-			covered = true
-			if e.Until >= today {
-				k.Expected = &e
-			}
-		}
-		for i := range r.Failures {
-			f := &r.Failures[i]
-			if !e.coversFailure(*f) {
-				continue
-			}
-			covered = true
-			if e.Until >= today {
-				f.Expected = &e
-			}
-		}
-		for i := range r.answers() {
-			a := &r.Behaviour.Answers[i]
-			if !e.coversAnswer(*a) {
-				continue
-			}
-			covered = true
-			if e.Until >= today {
-				a.Expected = &e
-			}
-		}
-		if r.expectCosts(e, e.Until >= today) {
-			covered = true
-		}
+		valid := e.Until >= today
+		covered := r.mark(e, valid)
 		what := fmt.Sprintf("The expected difference in line %d (%s %s)", e.line, e.Change, e.Directive)
 		switch {
 		case !covered && !r.decides(e):
 		case !covered:
 			r.Notes = append(r.Notes, what+" does not occur: remove it.")
-		case e.Until < today:
+		case !valid:
 			r.Notes = append(r.Notes, what+" has expired on "+e.Until+": remove the difference, or set a new day.")
 		}
 	}
+}
+
+// mark marks the differences that an expectation covers, if it is valid, and reports whether there
+// are any.
+func (r *Report) mark(e Expectation, valid bool) (covered bool) {
+	cover := func(expected **Expectation) {
+		covered = true
+		if valid {
+			*expected = &e
+		}
+	}
+	for i := range r.Kinds {
+		if k := &r.Kinds[i]; e.covers(*k) {
+			cover(&k.Expected)
+		}
+	}
+	for i := range r.Failures {
+		if f := &r.Failures[i]; e.coversFailure(*f) {
+			cover(&f.Expected)
+		}
+	}
+	for i := range r.answers() {
+		if a := &r.Behaviour.Answers[i]; e.coversAnswer(*a) {
+			cover(&a.Expected)
+		}
+	}
+	return r.expectCosts(e, valid) || covered
 }
