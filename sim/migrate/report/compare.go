@@ -193,7 +193,23 @@ func exchange(e behave.Exchange) string {
 
 // annotations returns how the annotations of the ingresses fare.
 func annotations(asked []Asked, to []Target, omitted []derive.Omission) []Annotation {
-	found := map[string]*Annotation{}
+	found := annotationsOf(asked, to, omitted)
+	found.countRequests(asked, to)
+	found.countDifferences(to)
+	all := []Annotation{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, *found[name])
+	}
+	slices.SortStableFunc(all, func(a, b Annotation) int { return cmp.Compare(b.differ(), a.differ()) })
+	return all
+}
+
+// annotationsByName are the annotations of the ingresses, by name without prefix.
+type annotationsByName map[string]*Annotation
+
+// annotationsOf returns the annotations of the ingresses. Nothing but their ingresses is counted yet.
+func annotationsOf(asked []Asked, to []Target, omitted []derive.Omission) annotationsByName {
+	found := annotationsByName{}
 	for _, a := range asked {
 		for _, i := range a.Ingresses {
 			for _, name := range i.Annotations {
@@ -207,40 +223,55 @@ func annotations(asked []Asked, to []Target, omitted []derive.Omission) []Annota
 			}
 		}
 	}
+	return found
+}
+
+// about returns the annotation that a text such as annotation/NAME names, or nil.
+func (found annotationsByName) about(text string) *Annotation {
+	name, is := strings.CutPrefix(text, annotationPrefix)
+	if !is {
+		return nil
+	}
+	return found[name]
+}
+
+// countRequests counts the requests about each annotation, and those that were compared.
+func (found annotationsByName) countRequests(asked []Asked, to []Target) {
 	for _, a := range asked {
 		if a.Case == nil {
 			continue
 		}
 		for _, step := range a.Case.Steps {
 			for _, about := range step.About {
-				one := found[strings.TrimPrefix(about, annotationPrefix)]
-				if one == nil || !strings.HasPrefix(about, annotationPrefix) {
-					continue
-				}
-				one.Requests++
-				for n, t := range to {
-					if !t.lacks(a.Case.Name) {
-						one.To[n].Compared++
-					}
+				if one := found.about(about); one != nil {
+					one.countRequest(a.Case.Name, to)
 				}
 			}
 		}
 	}
+}
+
+// countRequest counts a request of a case.
+func (a *Annotation) countRequest(name string, to []Target) {
+	a.Requests++
+	for n, t := range to {
+		if !t.lacks(name) {
+			a.To[n].Compared++
+		}
+	}
+}
+
+// countDifferences counts the differences that each annotation causes.
+func (found annotationsByName) countDifferences(to []Target) {
 	for n, t := range to {
 		for _, d := range t.Differences {
 			for _, cause := range d.Causes {
-				if one := found[strings.TrimPrefix(cause, annotationPrefix)]; one != nil && strings.HasPrefix(cause, annotationPrefix) {
+				if one := found.about(cause); one != nil {
 					one.To[n].Differ++
 				}
 			}
 		}
 	}
-	all := []Annotation{}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, *found[name])
-	}
-	slices.SortStableFunc(all, func(a, b Annotation) int { return cmp.Compare(b.differ(), a.differ()) })
-	return all
 }
 
 func newAnnotation(name string, to []Target, omitted []derive.Omission) *Annotation {
