@@ -14,7 +14,21 @@ var ranged = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 // limits they add to its containers. The rules are those of Kubernetes' admission plugin
 // LimitRanger: a container without a limit gets the default one, or else the maximum.
 func (all demands) exceedsRanges(ranges []corev1.LimitRange) (problems, notices []string) {
-	added := corev1.ResourceList{}
+	added, notices := addedLimits(ranges)
+	for _, r := range ranges {
+		for _, item := range r.Spec.Limits {
+			for _, why := range all.refused(item, added) {
+				problems = append(problems, fmt.Sprintf("the LimitRange %s %s", r.Name, why))
+			}
+		}
+	}
+	return problems, notices
+}
+
+// addedLimits returns the limits that LimitRanges add to containers that have none, with a notice
+// about each.
+func addedLimits(ranges []corev1.LimitRange) (added corev1.ResourceList, notices []string) {
+	added = corev1.ResourceList{}
 	for _, r := range ranges {
 		for _, item := range r.Spec.Limits {
 			if item.Type != corev1.LimitTypeContainer {
@@ -28,20 +42,22 @@ func (all demands) exceedsRanges(ranges []corev1.LimitRange) (problems, notices 
 			}
 		}
 	}
-	for _, r := range ranges {
-		for _, item := range r.Spec.Limits {
-			for _, d := range all {
-				for _, one := range d.partsOf(item.Type) {
-					for _, of := range ranged {
-						if why := exceeds(item, one, of, added); why != "" {
-							problems = append(problems, fmt.Sprintf("the LimitRange %s %s", r.Name, why))
-						}
-					}
+	return added, notices
+}
+
+// refused returns why an item refuses parts of the pods. Added are the limits of containers that
+// have none.
+func (all demands) refused(item corev1.LimitRangeItem, added corev1.ResourceList) (whys []string) {
+	for _, d := range all {
+		for _, p := range d.partsOf(item.Type) {
+			for _, of := range ranged {
+				if why := exceeds(item, p, of, added); why != "" {
+					whys = append(whys, why)
 				}
 			}
 		}
 	}
-	return problems, notices
+	return whys
 }
 
 // defaultLimit returns the limit of containers that have none.
