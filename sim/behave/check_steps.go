@@ -93,64 +93,6 @@ func (c *checker) change(step Step, action string, path []any) {
 	}
 }
 
-// changes follows the objects through the steps: what a step applies must change something, and
-// what it deletes must be there.
-func (c *checker) changes() {
-	current := map[string]string{} // by object: the name of its version
-	applied := map[string]bool{}
-	var names []string
-	for _, m := range c.Manifests {
-		names = append(names, m.Name)
-		if !m.Named && m.Object != nil {
-			current[m.Identity()] = m.Name
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for i, step := range c.Steps {
-		path := []any{"spec", "steps", i}
-		named := map[string]string{"apply": step.Apply, "delete": step.Delete}
-		for _, key := range sorted(named) {
-			name := named[key]
-			if name == "" {
-				continue
-			}
-			manifests := slices.DeleteFunc(c.Named(name), func(m Manifest) bool { return m.Object == nil })
-			at := below(path, key)
-			same := 0
-			for _, m := range manifests {
-				version, there := current[m.Identity()]
-				if key == "apply" && there && version == name || key == "delete" && !there {
-					same++
-				}
-				if key == "delete" {
-					delete(current, m.Identity())
-				} else if step.Expect.Rejected == nil || step.Expect.Rejected.Absent {
-					current[m.Identity()] = name
-				}
-			}
-			applied[name] = true
-			switch {
-			case len(c.Named(name)) == 0:
-				c.Problem(fmt.Sprintf("%s: no manifest %s in this file", key, name), specfile.Choose(name, "manifests", names), at...)
-			case len(manifests) == 0 || same < len(manifests):
-			case key == "apply":
-				c.Problem(fmt.Sprintf("apply: %s is applied already", name),
-					fmt.Sprintf("remove the step, or give the manifest the annotation %s, so that only the step applies it", specfile.NameAnnotation), at...)
-			default:
-				c.Problem(fmt.Sprintf("delete: %s is not applied before", name), "add an earlier step with apply: "+name, at...)
-			}
-		}
-	}
-	for _, m := range c.Manifests {
-		if m.Named && !applied[m.Name] && !c.Broken(m.Line) {
-			applied[m.Name] = true
-			c.ProblemAt(m.Line, fmt.Sprintf("manifest %s is never applied", m.Name),
-				fmt.Sprintf("add a step with apply: %s, or remove the annotation %s", m.Name, specfile.NameAnnotation))
-		}
-	}
-}
-
 func (c *checker) request(r Request, path []any) {
 	target, what, mend := parseTarget(r.Request)
 	if what != "" {
@@ -275,23 +217,26 @@ func (c *checker) requestProtocol(r Request, target Target, path []any) {
 		c.Problem("udp: belongs to plain requests with HTTP/1.1", "write an http URL, and remove http, grpc, websocket, keep-alive and proxy", below(path, "udp")...)
 	}
 	if given(c, path, "tls") {
-		at := below(path, "tls")
-		if target.Scheme == "http" {
-			c.Problem("tls: with an http URL", "write https, or remove tls", at...)
-		}
-		c.oneOf(r.TLS.Min, "TLS version", tlsVersions, below(at, "min")...)
-		c.oneOf(r.TLS.Max, "TLS version", tlsVersions, below(at, "max")...)
-		if r.TLS.Min != "" && r.TLS.Max != "" && r.TLS.Min > r.TLS.Max {
-			c.Problem(fmt.Sprintf("tls: min %s is above max %s", r.TLS.Min, r.TLS.Max), "swap the two", at...)
-		}
-		if r.TLS.Certificate != "" {
-			c.certificateNamed(r.TLS.Certificate, false, below(at, "certificate")...)
-		}
-		for i, cipher := range r.TLS.Ciphers {
-			if !slices.Contains(cipherNames(), cipher) {
-				what, mend := specfile.Unknown("cipher suite", cipher, cipherNames(), "Go's package crypto/tls lists them")
-				c.Problem(what, mend, below(at, "ciphers", i)...)
-			}
+		c.requestTLS(r.TLS, target, below(path, "tls"))
+	}
+}
+
+func (c *checker) requestTLS(t ClientTLS, target Target, at []any) {
+	if target.Scheme == "http" {
+		c.Problem("tls: with an http URL", "write https, or remove tls", at...)
+	}
+	c.oneOf(t.Min, "TLS version", tlsVersions, below(at, "min")...)
+	c.oneOf(t.Max, "TLS version", tlsVersions, below(at, "max")...)
+	if t.Min != "" && t.Max != "" && t.Min > t.Max {
+		c.Problem(fmt.Sprintf("tls: min %s is above max %s", t.Min, t.Max), "swap the two", at...)
+	}
+	if t.Certificate != "" {
+		c.certificateNamed(t.Certificate, false, below(at, "certificate")...)
+	}
+	for i, cipher := range t.Ciphers {
+		if !slices.Contains(cipherNames(), cipher) {
+			what, mend := specfile.Unknown("cipher suite", cipher, cipherNames(), "Go's package crypto/tls lists them")
+			c.Problem(what, mend, below(at, "ciphers", i)...)
 		}
 	}
 }
