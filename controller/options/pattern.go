@@ -38,18 +38,22 @@ var captureName = regexp.MustCompile(`^[A-Za-z_]\w{0,31}$`)
 // deepest is the maximum nesting of groups; the limit of PCRE2 is 250.
 const deepest = 200
 
+// repetition is the source of a quantifier.
+const repetition = `(?:[*+?]|\{\d+(?:,\d*)?\})`
+
+// The following expressions match at the start of the rest of a pattern.
 var (
-	// lookarounds are groups that Go does not support.
-	lookarounds = regexp.MustCompile(`^\(\?(=|!|<=|<!|>|\|)`)
-	// onlyPCRE are escapes that Go does not support: backreferences, and some classes.
-	onlyPCRE = regexp.MustCompile(`^\\[1-9hHvVRX]`)
-	wide     = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
-	backward = regexp.MustCompile(`^\\[1-9]`)
-	// nowhere are quantifiers without an expression to repeat, or with an empty one, as in (?i)*.
-	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG]|\(\?[a-zA-Z-]*\))(?:[*+?]|\{\d+(?:,\d*)?\})`)
-	hold       = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`) // possessive
-	quantifier = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})`)
-	collate    = regexp.MustCompile(`^\[[.=]`)
+	// lookaround is the start of a group that Go does not support.
+	lookaround = regexp.MustCompile(`^\(\?(=|!|<=|<!|>|\|)`)
+	// onlyPCRE is an escape that Go does not support: a backreference, or some classes.
+	onlyPCRE        = regexp.MustCompile(`^\\[1-9hHvVRX]`)
+	backreference   = regexp.MustCompile(`^\\[1-9]`)
+	wideCharacter   = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
+	collatingSymbol = regexp.MustCompile(`^\[[.=]`)
+	// emptyRepeated is a quantifier without an expression to repeat, or with an empty one, as in (?i)*.
+	emptyRepeated = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG]|\(\?[a-zA-Z-]*\))` + repetition)
+	quantifier    = regexp.MustCompile(`^` + repetition)
+	possessive    = regexp.MustCompile(`^` + repetition + `\+`)
 )
 
 // withoutPCRE returns a pattern without syntax that only PCRE has, and the highest
@@ -60,15 +64,15 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 	for rest := pattern; rest != ""; {
 		taken, written := 1, rest[:1]
 		switch {
-		case wide.MatchString(rest):
+		case wideCharacter.MatchString(rest):
 			return "", 0, errors.New("a character above \\xFF")
-		case !class && nowhere.MatchString(rest):
+		case !class && emptyRepeated.MatchString(rest):
 			return "", 0, errors.New("a quantifier of an empty expression")
-		case class && collate.MatchString(rest):
+		case class && collatingSymbol.MatchString(rest):
 			return "", 0, errors.New("a collating element")
 		case !class && onlyPCRE.MatchString(rest):
 			taken, written = 2, "a"
-			if backward.MatchString(rest) {
+			if backreference.MatchString(rest) {
 				highest = max(highest, int(rest[1]-'0'))
 			}
 		case rest[0] == '\\' && len(rest) > 1:
@@ -77,9 +81,10 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 			class = rest[0] != ']' || strings.HasSuffix(plain.String(), "[") || strings.HasSuffix(plain.String(), "[^")
 		case rest[0] == '[':
 			class = true
-		case lookarounds.MatchString(rest):
-			found := lookarounds.FindString(rest)
-			if behind, _, _ := strings.Cut(rest[len(found):], ")"); strings.HasPrefix(found, "(?<") && strings.ContainsAny(behind, "*+?{") {
+		case lookaround.MatchString(rest):
+			found := lookaround.FindString(rest)
+			content, _, _ := strings.Cut(rest[len(found):], ")")
+			if strings.HasPrefix(found, "(?<") && strings.ContainsAny(content, "*+?{") {
 				return "", 0, errors.New("a lookbehind without a fixed length")
 			}
 			taken, written = len(found), "(?:"
@@ -88,8 +93,8 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 			depth++
 		case rest[0] == ')':
 			depth--
-		case hold.MatchString(rest):
-			found := hold.FindString(rest)
+		case possessive.MatchString(rest):
+			found := possessive.FindString(rest)
 			if quantifier.MatchString(rest[len(found):]) {
 				return "", 0, errors.New("a quantifier of a quantifier")
 			}
