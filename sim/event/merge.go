@@ -14,37 +14,45 @@ func Merge(logs ...iter.Seq2[Event, error]) iter.Seq2[Event, error] {
 			}
 		}()
 		for _, log := range logs {
-			next, stop := iter.Pull2(log)
-			heads = append(heads, head{next: next, stop: stop})
+			pull, stop := iter.Pull2(log)
+			heads = append(heads, head{pull: pull, stop: stop})
 		}
 		for i := range heads {
 			heads[i].advance()
 		}
 		for {
-			least := -1
-			for i, h := range heads {
-				if h.more && (h.err != nil || least < 0 || h.event.At < heads[least].event.At) {
-					least = i
-				}
-				if h.more && h.err != nil {
-					break
-				}
-			}
-			if least < 0 || !yield(heads[least].event, heads[least].err) || heads[least].err != nil {
+			h := next(heads)
+			if h == nil || !yield(h.event, h.err) || h.err != nil {
 				return
 			}
-			heads[least].advance()
+			h.advance()
 		}
 	}
 }
 
+// next returns the first log with an error, or else the one whose event has the smallest At. It
+// returns nil if all logs have ended.
+func next(heads []head) (least *head) {
+	for i := range heads {
+		h := &heads[i]
+		switch {
+		case !h.more:
+		case h.err != nil:
+			return h
+		case least == nil || h.event.At < least.event.At:
+			least = h
+		}
+	}
+	return least
+}
+
 // head is a log of which the next event is known.
 type head struct {
-	next  func() (Event, error, bool)
+	pull  func() (Event, error, bool)
 	stop  func()
 	event Event
 	err   error
 	more  bool
 }
 
-func (h *head) advance() { h.event, h.err, h.more = h.next() }
+func (h *head) advance() { h.event, h.err, h.more = h.pull() }
