@@ -126,8 +126,38 @@ func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*
 
 func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *endpointSet, have []*discoveryv1.EndpointSlice, taken map[string]bool) error {
 	set.uses = map[string]bool{}
-	todo := maps.Clone(set.endpoints)
-	var next []*discoveryv1.EndpointSlice // the new state of the set's slices
+	next, todo := set.keep(have) // next is the new state of the set's slices
+	names := slices.Sorted(maps.Keys(todo))
+	fill := func(slice *discoveryv1.EndpointSlice) {
+		for len(names) > 0 && len(slice.Endpoints) < perSlice {
+			slice.Endpoints, names = append(slice.Endpoints, todo[names[0]]), names[1:]
+		}
+	}
+	for _, slice := range next {
+		fill(slice)
+	}
+	for len(names) > 0 || len(next) == 0 {
+		slice := &discoveryv1.EndpointSlice{AddressType: set.family, Ports: set.ports}
+		slice.Namespace, slice.Name = svc.Namespace, freeName(svc, taken)
+		fill(slice)
+		next = append(next, slice)
+	}
+	for i, slice := range next {
+		if len(slice.Endpoints) == 0 && (i > 0 || len(set.endpoints) > 0) {
+			continue // deleted by write
+		}
+		set.uses[slice.Name] = true
+		if err := e.put(ctx, svc, slice, have); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep returns the slices of the set without the endpoints that are gone, and the endpoints that are
+// in none of them.
+func (set *endpointSet) keep(have []*discoveryv1.EndpointSlice) (kept []*discoveryv1.EndpointSlice, missing map[string]discoveryv1.Endpoint) {
+	missing = maps.Clone(set.endpoints)
 	for _, old := range have {
 		if old.AddressType != set.family || !apiequality.Semantic.DeepEqual(old.Ports, set.ports) {
 			continue
@@ -136,37 +166,14 @@ func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *
 		slice.Endpoints = nil
 		for _, endpoint := range old.Endpoints {
 			name := endpointName(endpoint)
-			if current, ok := todo[name]; ok {
+			if current, ok := missing[name]; ok {
 				slice.Endpoints = append(slice.Endpoints, current)
-				delete(todo, name)
+				delete(missing, name)
 			}
 		}
-		next = append(next, slice)
+		kept = append(kept, slice)
 	}
-	names := slices.Sorted(maps.Keys(todo))
-	for _, slice := range next {
-		for len(names) > 0 && len(slice.Endpoints) < perSlice {
-			slice.Endpoints, names = append(slice.Endpoints, todo[names[0]]), names[1:]
-		}
-	}
-	for len(names) > 0 || len(next) == 0 {
-		slice := &discoveryv1.EndpointSlice{AddressType: set.family, Ports: set.ports}
-		slice.Namespace, slice.Name = svc.Namespace, freeName(svc, taken)
-		for len(names) > 0 && len(slice.Endpoints) < perSlice {
-			slice.Endpoints, names = append(slice.Endpoints, todo[names[0]]), names[1:]
-		}
-		next = append(next, slice)
-	}
-	for i, slice := range next {
-		if len(slice.Endpoints) == 0 && (i > 0 || len(set.endpoints) > 0) {
-			continue // deleted below
-		}
-		set.uses[slice.Name] = true
-		if err := e.put(ctx, svc, slice, have); err != nil {
-			return err
-		}
-	}
-	return nil
+	return kept, missing
 }
 
 func endpointName(endpoint discoveryv1.Endpoint) string {
