@@ -48,6 +48,14 @@ func MarkdownTable(header []string, rows [][]string) string {
 // break a line or control the terminal.
 func PlainLine(text string) string { return plainLine(text) }
 
+// Shortened returns the first bytes of a text, as whole characters, with an ellipsis if it is longer.
+func Shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // PlainText is PlainLine for texts of several lines.
 func PlainText(text string) string {
 	return strings.Map(func(r rune) rune {

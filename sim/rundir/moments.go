@@ -8,6 +8,7 @@ import (
 
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/report"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -54,10 +55,7 @@ func (d Dir) logLines(name string, begin, end int64) []string {
 		if len(lines) == mostLines {
 			return append(lines, "…")
 		}
-		if line = strings.TrimRight(line, "\r\n"); len(line) > mostLine {
-			line = strings.ToValidUTF8(line[:mostLine], "") + "…"
-		}
-		lines = append(lines, line)
+		lines = append(lines, report.Shortened(strings.TrimRight(line, "\r\n"), mostLine))
 	}
 	return lines
 }

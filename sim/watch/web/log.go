@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"windtunnel.dev/sim/report"
@@ -77,10 +76,7 @@ func (l *logFile) follow() {
 }
 
 func (l *logFile) add(line string) {
-	if len(line) > longestRow {
-		line = strings.ToValidUTF8(line[:longestRow], "") + "…"
-	}
-	l.lines = append(l.lines, report.PlainLine(line))
+	l.lines = append(l.lines, report.PlainLine(report.Shortened(line, longestRow)))
 	l.lines = l.lines[max(0, len(l.lines)-mostLines):]
 	l.total++
 }
