@@ -154,10 +154,7 @@ func (c adapterChecked) print(out io.Writer, format format) error {
 	if format.json() {
 		return printJSON(out, c)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t := newTable()
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row{"", "point", "what", "found"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}})

@@ -31,10 +31,7 @@ func doctorCommand() *cobra.Command {
 				}
 				return failedUnless(ok)
 			}
-			var out table.Table
-			out.SetStyle(table.StyleLight)
-			out.Style().Format.Header = text.FormatDefault
-			out.Style().Options = table.OptionsNoBordersAndSeparators
+			out := newTable()
 			out.SetColumnConfigs([]table.ColumnConfig{
 				{Number: 3, WidthMax: 45, WidthMaxEnforcer: text.WrapSoft},
 				{Number: 4, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},

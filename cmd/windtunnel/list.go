@@ -117,10 +117,7 @@ func printEntries(out io.Writer, format format, kind string, all []entry) error 
 	if format.json() {
 		return printJSON(out, all)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t := newTable()
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row{"name", kind, "what"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Hidden: kind == ""}, {Number: 3, WidthMax: 90, WidthMaxEnforcer: text.WrapSoft}})

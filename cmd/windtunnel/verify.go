@@ -190,10 +190,7 @@ func printVerified(out io.Writer, format format, rows []verifyRow) error {
 	if format.json() {
 		return printJSON(out, append([]verifyRow{}, rows...)) // never null
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.Style().Format.Header = 0
+	t := newTable()
 	t.AppendHeader(table.Row{"", "scenario", "run", "result"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 90}})
 	for _, row := range rows {
