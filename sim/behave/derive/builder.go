@@ -161,20 +161,7 @@ func (b *builder) findSites() {
 				continue
 			}
 			for _, p := range rule.HTTP.Paths {
-				if p.Backend.Service == nil {
-					b.notes.add("Ingress", "a path is not tested: its backend is not a service", i.object())
-					continue
-				}
-				kind := networkingv1.PathTypeImplementationSpecific
-				if p.PathType != nil {
-					kind = *p.PathType
-				}
-				if slices.ContainsFunc(s.paths, func(before *path) bool {
-					return before.ingress != i && before.text == cmp.Or(p.Path, "/") && !ordered(before.made, i.made)
-				}) {
-					b.notes.add("field/path", "another ingress has the same path, and the manifests do not say which of them is older, so another one may win", i.object())
-				}
-				s.paths = append(s.paths, &path{ingress: i, text: cmp.Or(p.Path, "/"), kind: kind, backend: b.service(i.Namespace, p.Backend.Service.Name)})
+				b.addPath(s, i, p)
 			}
 		}
 		if len(i.spec.Rules) == 0 {
@@ -186,6 +173,24 @@ func (b *builder) findSites() {
 			p.regex = s.regex && p.kind != networkingv1.PathTypeExact
 		}
 	}
+}
+
+// addPath adds a path of an ingress to its site.
+func (b *builder) addPath(s *site, i *ingress, p networkingv1.HTTPIngressPath) {
+	if p.Backend.Service == nil {
+		b.notes.add("Ingress", "a path is not tested: its backend is not a service", i.object())
+		return
+	}
+	text, kind := cmp.Or(p.Path, "/"), networkingv1.PathTypeImplementationSpecific
+	if p.PathType != nil {
+		kind = *p.PathType
+	}
+	if slices.ContainsFunc(s.paths, func(before *path) bool {
+		return before.ingress != i && before.text == text && !ordered(before.made, i.made)
+	}) {
+		b.notes.add("field/path", "another ingress has the same path, and the manifests do not say which of them is older, so another one may win", i.object())
+	}
+	s.paths = append(s.paths, &path{ingress: i, text: text, kind: kind, backend: b.service(i.Namespace, p.Backend.Service.Name)})
 }
 
 // ordered reports whether two creation times determine which of two objects is older.
