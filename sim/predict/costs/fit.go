@@ -198,22 +198,7 @@ func fitModel(costs *simulate.Costs, rows []row) (loss float64) {
 		fitRatio(costs, rows)
 		return 0
 	}
-	var columns []column
-	for _, r := range rows {
-		for _, part := range r.of {
-			for _, term := range simulate.Table[part.Cost].Terms {
-				if c := (column{part.Cost, term}); part.Size[term] != 0 && !slices.Contains(columns, c) {
-					columns = append(columns, c)
-				}
-			}
-		}
-	}
-	slices.SortFunc(columns, func(a, b column) int {
-		if a.cost != b.cost {
-			return int(a.cost - b.cost)
-		}
-		return int(a.term - b.term)
-	})
+	columns := columnsOf(rows)
 	// Values near zero would get all the weight.
 	least := 0.0
 	for _, r := range rows {
@@ -244,6 +229,27 @@ func fitModel(costs *simulate.Costs, rows []row) (loss float64) {
 		loss += residual * residual
 	}
 	return loss
+}
+
+// columnsOf returns the terms that occur in rows, sorted.
+func columnsOf(rows []row) []column {
+	var columns []column
+	for _, r := range rows {
+		for _, part := range r.of {
+			for _, term := range simulate.Table[part.Cost].Terms {
+				if c := (column{part.Cost, term}); part.Size[term] != 0 && !slices.Contains(columns, c) {
+					columns = append(columns, c)
+				}
+			}
+		}
+	}
+	slices.SortFunc(columns, func(a, b column) int {
+		if a.cost != b.cost {
+			return int(a.cost - b.cost)
+		}
+		return int(a.term - b.term)
+	})
+	return columns
 }
 
 func slowdown(cost simulate.Name, rate float64, costs simulate.Costs) float64 {
