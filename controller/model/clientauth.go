@@ -12,7 +12,6 @@ import (
 // the host get 403, because nginx could not verify anybody.
 func (b *builder) addClientAuth() {
 	for _, ingress := range b.Ingresses {
-		set := b.annotations(ingress)
 		if closure := b.Closed[ingress]; closure.ClientCertificates {
 			for _, host := range hosts(ingress) {
 				if server := b.servers[host]; server != nil && !server.asksForCertificates() {
@@ -20,26 +19,23 @@ func (b *builder) addClientAuth() {
 				}
 			}
 		}
+		set := b.annotations(ingress)
 		if set.AuthTLS.Secret == "" {
 			continue
 		}
 		auth, err := b.clientAuth(set.AuthTLS)
 		for _, host := range hosts(ingress) {
 			server := b.servers[host]
-			if server == nil {
-				continue
-			}
-			if server.asksForCertificates() {
-				if err != nil {
-					b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; an older ingress of %s decides about client certificates", err, host)
-				}
-				continue
-			}
-			if err != nil {
+			switch {
+			case server == nil:
+			case server.asksForCertificates() && err == nil:
+			case server.asksForCertificates():
+				b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; an older ingress of %s decides about client certificates", err, host)
+			case err != nil:
 				b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; all requests to %s get 403", err, host)
 				server.AuthTLSError = err.Error()
 				server.CertificateAuth = CertificateAuth{Secret: set.AuthTLS.Secret, AuthTLSError: err.Error()}
-			} else {
+			default:
 				server.CertificateAuth = auth
 			}
 		}
