@@ -308,10 +308,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 	if err := in.configure(ctx, config); err != nil {
 		return err, nil
 	}
-	for _, s := range stays {
-		if !slices.Contains(b.cases, s.Case) {
-			continue
-		}
+	for _, s := range b.remaining(stays) {
 		if err := s.apply(ctx); err != nil && !r.exclude(b, s.Case, err) {
 			return err, nil
 		}
@@ -322,18 +319,12 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 	if err := in.live(ctx, noisy); err != nil {
 		return err, nil
 	}
-	for _, s := range stays {
-		if !slices.Contains(b.cases, s.Case) {
-			continue
-		}
+	for _, s := range b.remaining(stays) {
 		if err := in.show(s.Case); err != nil {
 			return err, nil
 		}
 	}
-	for _, s := range stays {
-		if !slices.Contains(b.cases, s.Case) {
-			continue
-		}
+	for _, s := range b.remaining(stays) {
 		began := time.Now()
 		result := r.perform(ctx, s)
 		if ctx.Err() != nil {
@@ -344,6 +335,16 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 		r.conclude(s.Case, result)
 	}
 	return nil, nil
+}
+
+// remaining returns the stays of the cases that were not taken out of the batch.
+func (b *batch) remaining(stays []*stay) (all []*stay) {
+	for _, s := range stays {
+		if slices.Contains(b.cases, s.Case) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 func usesIPv6(c *behave.Case) bool {
