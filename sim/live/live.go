@@ -112,9 +112,8 @@ func Churn(ctx context.Context, o Options) (Result, error) {
 	length, err := r.churn(ctx)
 	err = errors.Join(ignoreInterrupt(ctx, err), r.clean(clean))
 	result := Result{Tally: r.counter.now(), Run: r.name, Length: length, Trouble: r.counter.trouble()}
-	made, certificates := r.counter.recorded()
 	var unrecorded error
-	result.Recording, unrecorded = o.Plan.recording(made, certificates, length)
+	result.Recording, unrecorded = o.Plan.recording(r.counter.counts(), length)
 	return result, errors.Join(err, unrecorded)
 }
 

@@ -482,8 +482,8 @@ func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 	t.Parallel()
 	for what, read := range map[string]func(*counter){
-		"trouble":  func(c *counter) { c.trouble() },
-		"recorded": func(c *counter) { c.recorded() },
+		"trouble": func(c *counter) { c.trouble() },
+		"counts":  func(c *counter) { c.counts() },
 	} {
 		c := newCounter(1)
 		ended := make(chan struct{})
@@ -495,8 +495,8 @@ func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 		}()
 		read(c) // for the race detector
 		<-ended
-		if made, certificates := c.recorded(); made != 1 || certificates != 1 || c.trouble() != "pod gale/a: is gone" {
-			t.Errorf("%s: %d changes, %d certificates, %q", what, made, certificates, c.trouble())
+		if counts := c.counts(); counts != (changeCounts{made: 1, certificates: 1}) || c.trouble() != "pod gale/a: is gone" {
+			t.Errorf("%s: %+v, %q", what, counts, c.trouble())
 		}
 	}
 }
@@ -522,6 +522,15 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 	}
 	if result.Errors == 0 || result.Errors > result.Writes || !strings.Contains(result.LastError, "not today") {
 		t.Errorf("got %+v", result.Tally)
+	}
+	refused := 0
+	for what, n := range result.Recording.Left {
+		if strings.HasPrefix(what, "refusals by the API") {
+			refused = n
+		}
+	}
+	if refused == 0 || refused > result.Errors {
+		t.Errorf("the recording says %v, of %d refused writes", result.Recording.Left, result.Errors)
 	}
 	if r.namespace(t) != nil {
 		t.Error("the namespace remains")

@@ -99,9 +99,9 @@ func NewPlan(s Spec) (*Plan, error) {
 	return p, err
 }
 
-// recording returns the changes that were made, for windtunnel replay. Its objects are in the
+// recording returns the changes that were begun, for windtunnel replay. Its objects are in the
 // namespace of all recordings and have the class that replay serves.
-func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Recording, error) {
+func (p *Plan) recording(counts changeCounts, length time.Duration) (churn.Recording, error) {
 	s := p.Spec
 	s.Population.Namespace, s.Population.Class = scenario.RecordedNamespace, ""
 	same, err := NewPlan(s)
@@ -109,13 +109,17 @@ func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Re
 		return churn.Recording{}, err
 	}
 	r := churn.Recording{Population: same.Population, Stream: same.Stream}
-	r.Changes = r.Changes[:made]
-	if made > 0 {
-		length = max(length, r.Changes[made-1].At)
+	r.Changes = r.Changes[:counts.made]
+	if counts.made > 0 {
+		length = max(length, r.Changes[counts.made-1].At)
 	}
 	r.Length = min(length, r.Length)
-	if certificates > 0 {
-		r.Left = map[string]int{"certificates renewed": certificates}
+	r.Left = map[string]int{}
+	if counts.certificates > 0 {
+		r.Left["certificates renewed"] = counts.certificates
+	}
+	if counts.refused > 0 {
+		r.Left["refusals by the API: these changes are in the recording as if they had been made"] = counts.refused
 	}
 	return r, nil
 }

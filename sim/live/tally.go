@@ -23,14 +23,20 @@ const longest = 10 * time.Minute
 
 // counter computes a Tally from the event log.
 type counter struct {
-	mu           sync.Mutex
-	began        map[int]time.Duration // by change
-	times        *hdrhistogram.Histogram
-	tally        Tally
-	made         int // changes of the stream
+	mu          sync.Mutex
+	began       map[int]time.Duration // by change
+	times       *hdrhistogram.Histogram
+	tally       Tally
+	changes     changeCounts
+	stream      int // number of changes of the stream; later changes are of certificates
+	lastTrouble string
+}
+
+// changeCounts counts the changes that were begun.
+type changeCounts struct {
+	made         int // of the stream
+	refused      int // those of made that the API refused
 	certificates int
-	stream       int // number of changes of the stream; later changes are of certificates
-	lastTrouble  string
 }
 
 func newCounter(stream int) *counter {
@@ -44,9 +50,9 @@ func (c *counter) observe(e event.Event) {
 	case e.Change != nil:
 		c.began[e.Change.ID] = e.At
 		if e.Change.ID > c.stream {
-			c.certificates++
+			c.changes.certificates++
 		} else {
-			c.made++
+			c.changes.made++
 		}
 	case e.Written != nil:
 		took := min(max(0, e.At-c.began[e.Written.Change]), longest)
@@ -57,6 +63,9 @@ func (c *counter) observe(e event.Event) {
 		if e.Written.Error != "" {
 			c.tally.Errors++
 			c.tally.LastError = e.Written.Error
+			if e.Written.Change <= c.stream {
+				c.changes.refused++
+			}
 		}
 	case e.Trouble != nil:
 		c.lastTrouble = e.Trouble.What + ": " + e.Trouble.Detail
@@ -69,11 +78,11 @@ func (c *counter) late(by time.Duration) {
 	c.tally.Behind = max(c.tally.Behind, by)
 }
 
-// recorded returns the number of changes begun, of the stream and of certificates.
-func (c *counter) recorded() (made, certificates int) {
+// counts returns the number of changes that were begun.
+func (c *counter) counts() changeCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.made, c.certificates
+	return c.changes
 }
 
 // trouble returns the last problem with pods, or "" if there was none.
