@@ -85,6 +85,11 @@ func parseController(text string, images bool) (s scenario.Subject, err error) {
 	case images && !isAdapter:
 		controller = scenario.ImagePrefix + controller
 	case strings.Contains(controller, "/") || missing == nil:
+		if !images {
+			if err := checkProgram(controller); err != nil {
+				return s, err
+			}
+		}
 		controller, err = filepath.Abs(controller)
 	default:
 		known := append(adapters.Names(), scenario.Bundled)
@@ -98,10 +103,27 @@ func parseController(text string, images bool) (s scenario.Subject, err error) {
 	return s, err
 }
 
+// checkProgram returns an error if what is at a path is no program. A missing one is reported by the
+// commands, as a run that could not start.
+func checkProgram(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("the controller cannot be run: %s is a folder; name the file in it", path)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("the controller cannot be run: %s is not executable; chmod +x makes it so", path)
+	}
+	return nil
+}
+
 // set sets one setting of a subject.
 func set(s *scenario.Subject, key, value string) (err error) {
 	kind, name, _ := strings.Cut(key, ".")
 	switch {
+	case value == "" && slices.Contains([]string{"nginx", "lua", "template"}, key):
+		return fmt.Errorf("%s= names no file; leave the setting out for the default", key)
 	case key == "name":
 		s.Name, err = value, scenario.CheckSubjectName(value)
 	case key == "nginx":

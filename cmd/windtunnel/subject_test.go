@@ -18,7 +18,7 @@ func TestParseSubject(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := func(name string) string { return filepath.Join(here, name) }
-	for _, name := range []string{"plain", "other.yaml"} {
+	for _, name := range []string{"plain", "other.yaml", "my-controller", "A_b", "fork"} {
 		if err := os.WriteFile(name, nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestParseSubject(t *testing.T) {
 		"bundled":                         {Name: "bundled", Controller: "bundled"},
 		"ingress-nginx":                   {Name: "ingress-nginx", Adapter: "ingress-nginx", Controller: "bundled"},
 		"./my-controller":                 {Name: "my-controller", Controller: in("my-controller")},
-		"/bin/A_b":                        {Name: "a-b", Controller: "/bin/A_b"},
+		in("A_b"):                         {Name: "a-b", Controller: in("A_b")},
 		"plain":                           {Name: "plain", Controller: in("plain")},
 		"image:registry.example/fork:v1":  {Name: "fork-v1", Controller: "image:registry.example/fork:v1"},
 		"image:./fork.tar":                {Name: "fork", Controller: "image:" + in("fork.tar")},
@@ -56,6 +56,13 @@ func TestParseSubject(t *testing.T) {
 }
 
 func TestParseSubjectRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("data", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("folder", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]string{
 		"":                       "it is empty",
 		"bundeld":                "did you mean bundled?",
@@ -71,6 +78,11 @@ func TestParseSubjectRefuses(t *testing.T) {
 		"bundled,name=":          "a subject without a name",
 		"nonsense,flag.v=2":      "neither a file nor an adapter",
 		"ingress-nginx=nonsense": "neither a file nor an adapter",
+		"./data":                 "./data is not executable",
+		"ingress-nginx=./folder": "./folder is a folder",
+		"bundled,template=":      "template= names no file",
+		"bundled,lua=":           "lua= names no file",
+		"bundled,nginx=":         "nginx= names no file",
 	} {
 		if _, err := parseSubject(text, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
