@@ -17,6 +17,9 @@ import (
 // measured runs in it. It is an error if there are none. Results of other commands have the same file
 // name: Find leaves out their folders, unless below is one of them, which is an error.
 func Find(below string) ([]Dir, error) {
+	if info, err := os.Stat(below); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file: name the folder of the run, %s", below, filepath.Dir(below))
+	}
 	if _, err := os.Stat(Dir(below).File(Result)); err == nil {
 		if other := Dir(below).otherResult(); other != "" {
 			return nil, fmt.Errorf("%s is the result of %s, not of a run: name the folder of a run, or a folder of such folders", Dir(below).File(Result), other)

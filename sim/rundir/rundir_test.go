@@ -189,6 +189,13 @@ func TestResults(t *testing.T) {
 	if _, err := rundir.Results(out); err == nil || !strings.Contains(err.Error(), "holds no result.json") {
 		t.Errorf("an empty folder: %v", err)
 	}
+	file := filepath.Join(t.TempDir(), rundir.Result)
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rundir.Results(file); err == nil || !strings.Contains(err.Error(), "is a file: name the folder of the run") {
+		t.Errorf("a file: %v", err)
+	}
 	for i, second := range []int{7, 5, 6} {
 		d := rundir.Dir(filepath.Join(out, fmt.Sprint(i)))
 		if err := os.Mkdir(string(d), 0o755); err != nil {
