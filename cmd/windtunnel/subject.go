@@ -103,13 +103,12 @@ func parseController(text string, images bool) (s scenario.Subject, err error) {
 	return s, err
 }
 
-// checkProgram returns an error if what is at a path is no program. A missing one is reported by the
-// commands, as a run that could not start.
+// checkProgram returns an error if there is no program at a path.
 func checkProgram(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil
+		return fmt.Errorf("the controller cannot be run: %w", err)
 	case info.IsDir():
 		return fmt.Errorf("the controller cannot be run: %s is a folder; name the file in it", path)
 	case info.Mode()&0o111 == 0:
