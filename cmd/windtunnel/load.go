@@ -118,7 +118,11 @@ func warn(stderr io.Writer, s *scenario.Scenario) {
 func warnOfKeys(stderr io.Writer, place string, keys map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(options.Names(), key) {
-			fmt.Fprintln(stderr, strings.TrimSpace(fmt.Sprintf("warning: %s: unknown ConfigMap key %s; %s", place, key, suggest.DidYouMean(key, options.Names()))))
+			warning := fmt.Sprintf("warning: %s: unknown ConfigMap key %s", place, key)
+			if hint := suggest.DidYouMean(key, options.Names()); hint != "" {
+				warning += "; " + hint
+			}
+			fmt.Fprintln(stderr, warning)
 		}
 	}
 }

@@ -23,14 +23,15 @@ type Commit struct {
 	Subject string    `json:"subject"` // the first line of its message
 }
 
-// Run runs git in the repository and returns its output. The error contains what git says.
+// Run runs a git command, the first argument, in the repository and returns its output. The error contains
+// what git says.
 func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
 	run := command.New(ctx, "git", args...)
 	run.Dir = string(r)
 	var out, stderr bytes.Buffer
 	run.Stdout, run.Stderr = &out, &stderr
 	if err := run.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
 	return out.String(), nil
 }
