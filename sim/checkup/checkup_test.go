@@ -126,7 +126,7 @@ func TestCannotStart(t *testing.T) {
 	if r := results["starts"]; r.OK {
 		t.Errorf("it started: %s", r.Found)
 	}
-	for _, point := range []string{"serves", "restart", "ends"} {
+	for _, point := range []string{"serves", "restart", "ends", "leaves nothing"} {
 		if r := results[point]; r.OK || r.Found != "not reached" {
 			t.Errorf("%s: %+v", point, r)
 		}

@@ -225,6 +225,9 @@ func (c *checkup) ends(ctx context.Context) (string, error) {
 func (c *checkup) leavesNothing(context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.began.IsZero() && len(c.pids) == 0 {
+		return "", errNotReached
+	}
 	var left []string
 	for _, pid := range c.pids {
 		if probe.Exists(pid) {
