@@ -136,7 +136,7 @@ func (f *flags) checkCluster(ctx context.Context, client kubernetes.Interface, p
 		}
 	}
 	f.watch.DefaultCertificate = types.NamespacedName(f.tls.defaultCertificate)
-	return watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
+	return watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend), log)
 }
 
 // options returns the options that follow from the flags.

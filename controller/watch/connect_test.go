@@ -71,7 +71,7 @@ func TestCheckReadsObjectsThatFlagsName(t *testing.T) {
 		"no namespace":     {"elsewhere", here, here, "--watch-namespace elsewhere: "},
 		"no pod":           {"", missing, here, "the controller's own pod system/missing"},
 	} {
-		options, own, err := CheckOptions(t.Context(), client, Options{Namespace: test.namespace}, test.pod, test.service)
+		options, own, err := CheckOptions(t.Context(), client, Options{Namespace: test.namespace}, test.pod, test.service, slog.New(slog.DiscardHandler))
 		switch {
 		case test.want == "" && (err != nil || own.Name != "here" || options.IgnoreClasses):
 			t.Errorf("%s: %v, %v", name, own, err)
@@ -79,10 +79,25 @@ func TestCheckReadsObjectsThatFlagsName(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
-	client.PrependReactor("list", "ingressclasses", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "ingressclasses"}, "", nil)
-	})
-	if options, _, err := CheckOptions(t.Context(), client, Options{}, here, here); err != nil || !options.IgnoreClasses {
-		t.Errorf("IngressClasses may not be read: %+v, %v", options, err)
+}
+
+func TestOnlyForbiddenIngressClassesAreIgnored(t *testing.T) {
+	meta := metav1.ObjectMeta{Namespace: "system", Name: "here"}
+	here := types.NamespacedName{Namespace: "system", Name: "here"}
+	for _, test := range []struct {
+		failure error
+		ignored bool
+	}{
+		{apierrors.NewForbidden(schema.GroupResource{Resource: "ingressclasses"}, "", nil), true},
+		{apierrors.NewInternalError(errors.New("etcd has no leader")), false},
+	} {
+		client := fake.NewClientset(&corev1.Pod{ObjectMeta: meta}, &corev1.Service{ObjectMeta: meta})
+		client.PrependReactor("list", "ingressclasses", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, test.failure
+		})
+		options, _, err := CheckOptions(t.Context(), client, Options{}, here, here, slog.New(slog.DiscardHandler))
+		if err != nil || options.IgnoreClasses != test.ignored {
+			t.Errorf("after %v: %v, IngressClasses are ignored: %v", test.failure, err, options.IgnoreClasses)
+		}
 	}
 }
