@@ -19,7 +19,6 @@ const refusalPatience = 10 * time.Second
 type refusal struct {
 	mu   sync.Mutex
 	text string
-	open bool // text ends with a colon: the next line is the cause, as the line of a syntax error in Lua code
 	at   time.Time
 }
 
@@ -31,13 +30,11 @@ var fatal = [][]byte{[]byte("[emerg]"), []byte("[error] init_by_lua")}
 func (r *refusal) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open {
+	if strings.HasSuffix(r.text, ":") { // the cause follows, such as the place of a syntax error in Lua code
 		r.text += " " + strings.TrimSpace(string(line))
-		r.open = false
 	}
 	if r.text == "" && slices.ContainsFunc(fatal, func(part []byte) bool { return bytes.Contains(line, part) }) {
 		r.text, r.at = textOf(line), time.Now()
-		r.open = strings.HasSuffix(r.text, ":")
 	}
 	return len(line), nil
 }
