@@ -127,7 +127,7 @@ func (o *observeOptions) check(ctx context.Context) error {
 			return fmt.Errorf("--metrics-url=%s: want a URL, such as http://HOST:10254/metrics", text)
 		}
 		if slices.Contains(p.MetricsURLs[:n], text) {
-			return fmt.Errorf("--metrics-url=%s is there twice: its controller would count twice", text)
+			return fmt.Errorf("--metrics-url=%s is named twice: its controller would count twice", text)
 		}
 	}
 	for _, text := range o.hosts {

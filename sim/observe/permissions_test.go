@@ -196,7 +196,8 @@ func TestHTTPSAlone(t *testing.T) {
 	}
 }
 
-// An API server that ends during an observation is a trouble.
+// An API server that ends during an observation is a trouble. Without it at the end, the last changes
+// are unknown.
 func TestServerEnds(t *testing.T) {
 	api := site(t)
 	o := options(t, api)
@@ -212,6 +213,9 @@ func TestServerEnds(t *testing.T) {
 	}
 	if all := measured.Result.Subjects[0].Trouble; len(all) != 1 || !strings.HasPrefix(all[0], "the API server could not be read") {
 		t.Errorf("troubles %q", all)
+	}
+	if missing := measured.Result.Subjects[0].Missing; len(missing) != 1 || missing[0].What != "last changes" {
+		t.Errorf("missing %+v", missing)
 	}
 }
 
