@@ -52,8 +52,8 @@ type Follower struct {
 // Unreadable returns why the API server cannot be read now, or nil if it can be.
 func (f *Follower) Unreadable() error { return f.noticed.now() }
 
-// Start follows namespaces until ctx ends: all if there are none, or if one of them is "". It returns an error if the API
-// server does not let the user read them.
+// Start follows namespaces until ctx ends: all if there are none, or if one of them is "". It returns
+// an error if the API server does not let the user read them.
 func Start(ctx context.Context, config *rest.Config, namespaces []string) (*Follower, error) {
 	namespaces = distinct(namespaces)
 	noticed := &outage{told: make(chan error, 16)}

@@ -525,7 +525,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 	}
 	refused := 0
 	for what, n := range result.Recording.Left {
-		if strings.HasPrefix(what, "refusals by the API") {
+		if strings.HasPrefix(what, "refusals of changes") {
 			refused = n
 		}
 	}

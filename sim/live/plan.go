@@ -119,7 +119,7 @@ func (p *Plan) recording(counts changeCounts, length time.Duration) (churn.Recor
 		r.Left["certificates renewed"] = counts.certificates
 	}
 	if counts.refused > 0 {
-		r.Left["refusals by the API: these changes are in the recording as if they had been made"] = counts.refused
+		r.Left["refusals of changes, which are recorded as if the API had accepted them"] = counts.refused
 	}
 	return r, nil
 }
