@@ -36,7 +36,14 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/openapi/v3", s.openAPI.serve)
 	mux.HandleFunc("/openapi/v3/", s.openAPI.serve)
 	mux.HandleFunc("/", s.serve)
-	return s.withRecovery(s.withBodyTimeout(withPlainPaths(s.withHostCheck(s.withRefusalWhileStopping(s.withAuthentication(s.withFaults(mux)))))))
+	routed := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if isResource := strings.HasPrefix(req.URL.Path, "/api/") || strings.HasPrefix(req.URL.Path, "/apis/"); isResource {
+			s.serve(w, req) // the most frequent requests do without the search of the mux
+			return
+		}
+		mux.ServeHTTP(w, req)
+	})
+	return s.withRecovery(s.withBodyTimeout(withPlainPaths(s.withHostCheck(s.withRefusalWhileStopping(s.withAuthentication(s.withFaults(routed)))))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.

@@ -163,6 +163,7 @@ var BuiltIn = resource.Table{
 func init() {
 	for _, res := range BuiltIn {
 		res.APIVersion = res.GroupVersion().String()
+		res.GoType = reflect.TypeOf(res.Empty()).Elem()
 	}
 }
 

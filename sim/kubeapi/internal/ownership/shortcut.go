@@ -119,13 +119,16 @@ func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool
 		switch name := a.Type().Field(i).Name; name {
 		case "TypeMeta", "ObjectMeta", res.LargeField.Name:
 		default:
-			if !equality.Semantic.DeepEqual(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
+			if !equal(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
 				return false
 			}
 		}
 	}
 	return true
 }
+
+// equal is equality.Semantic.DeepEqual. Most values are equal in all details, which is quicker to see.
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // SameMetadata reports whether a and b are equal in all that an update may set, and so equally
 // valid. Validation takes longer than the rest of an update.

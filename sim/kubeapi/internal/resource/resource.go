@@ -6,6 +6,7 @@ package resource
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -46,10 +47,11 @@ func (res *Resource) Singular() string {
 // fields below Kind have their zero value.
 type Resource struct {
 	Group, Version   string
-	APIVersion       string // group/version, made once because every answer has it
-	Name, Kind       string // ingresses, Ingress
-	SingularName     string // default: the kind in lower case
-	ListKind         string // default: the kind with the suffix List
+	APIVersion       string       // group/version, made once because every answer has it
+	GoType           reflect.Type // of the objects, looked up once because every write makes one; nil if the row is not in a table
+	Name, Kind       string       // ingresses, Ingress
+	SingularName     string       // default: the kind in lower case
+	ListKind         string       // default: the kind with the suffix List
 	Short            []string
 	Categories       []string
 	ClusterScoped    bool
@@ -158,6 +160,9 @@ func (res *Resource) TypeMeta(suffix string) metav1.TypeMeta {
 func (res *Resource) Empty() runtime.Object {
 	if res.Custom != nil {
 		return &object.Custom{}
+	}
+	if res.GoType != nil {
+		return reflect.New(res.GoType).Interface().(runtime.Object)
 	}
 	obj, err := scheme.Scheme.New(res.GVK())
 	if err != nil {
