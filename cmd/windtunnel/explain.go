@@ -84,6 +84,9 @@ func (o *explainOptions) explain(stdin io.Reader, stdout, stderr io.Writer, old,
 	}
 	before, beforeErr := readCluster(stdin, stderr, old)
 	after, afterErr := readCluster(stdin, stderr, next)
+	if beforeErr != nil && afterErr != nil && beforeErr.Error() == afterErr.Error() {
+		return beforeErr // both are the same file or folder
+	}
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return err
 	}

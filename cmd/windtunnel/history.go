@@ -78,33 +78,35 @@ func (o addOptions) add(ctx context.Context, paths []string, stdout, stderr io.W
 			return fmt.Errorf("--report-url=%s: want an address with https or http", o.reportURL)
 		}
 	}
+	var runs []rundir.Dir
+	for _, path := range paths {
+		found, err := rundir.Find(path)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, found...)
+	}
 	commit, err := o.measured(ctx)
 	if err != nil {
 		return err
 	}
 	options := history.Options{Commit: commit, Setup: o.setup, KeepReport: o.keepReport, ReportURL: o.reportURL}
 	void := false
-	for _, path := range paths {
-		dirs, err := rundir.Find(path)
-		if err != nil {
-			return err
+	for _, run := range runs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		for _, dir := range dirs {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			folder, err := history.Store(o.history).Add(dir, options)
-			switch {
-			case errors.As(err, new(history.VoidError)):
-				void = true
-				fmt.Fprintln(stderr, "windtunnel:", err)
-			case errors.As(err, new(history.KeptError)):
-				fmt.Fprintln(stderr, "windtunnel:", err)
-			case err != nil:
-				return err
-			default:
-				fmt.Fprintln(stdout, filepath.Join(o.history, folder))
-			}
+		folder, err := history.Store(o.history).Add(run, options)
+		switch {
+		case errors.As(err, new(history.VoidError)):
+			void = true
+			fmt.Fprintln(stderr, "windtunnel:", err)
+		case errors.As(err, new(history.KeptError)):
+			fmt.Fprintln(stderr, "windtunnel:", err)
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintln(stdout, filepath.Join(o.history, folder))
 		}
 	}
 	if void {
