@@ -143,8 +143,7 @@ oracle: bin/real/kube-apiserver ## compare the simulated API server with a real 
 
 oracle-bench: bin/real/kube-apiserver ## compare the throughput of the simulated and the real API server, results in docs/results/oracle-bench.txt
 	$(GO) build -o bin/windtunnel ./cmd/windtunnel
-	$(GO) -C oracle build -o ../bin/oracle .
-	hack/oracle-bench | tee docs/results/oracle-bench.txt
+	{ hack/machine && cd oracle && $(GO) run . -bin ../bin/real -ours ../bin/windtunnel -bench 5s; } | tee docs/results/oracle-bench.txt
 
 oracle-test: ## test the oracle itself
 	$(GO) -C oracle test -race ./...

@@ -7,19 +7,19 @@ import (
 
 // startAlone starts the simulated server in its own process, as users do. It returns the server
 // twice: with its HTTP and with its HTTPS address.
-func startAlone(ctx context.Context, command string, l launcher) ([]*server, func(), error) {
+func startAlone(ctx context.Context, command, dir string) ([]*server, func(), error) {
 	ports, err := freePorts(2)
 	if err != nil {
 		return nil, nil, err
 	}
 	const token = adminToken + "-of-the-simulated-server"
-	p, err := l.launch(command, "apiserver", "--controllers=none", "--dir="+l.dir, "--token="+token,
+	p, err := launch(dir, command, "apiserver", "--controllers=none", "--dir="+dir, "--token="+token,
 		"--http=127.0.0.1:"+ports[0], "--https=127.0.0.1:"+ports[1])
 	if err != nil {
 		return nil, nil, err
 	}
 	secure := &server{name: "ours over HTTPS", url: "https://127.0.0.1:" + ports[1], token: token, programs: []*program{p}}
-	if err := secure.waitReady(ctx, filepath.Join(l.dir, "ca.crt")); err != nil {
+	if err := secure.waitReady(ctx, filepath.Join(dir, "ca.crt")); err != nil {
 		p.stop()
 		return nil, nil, err
 	}

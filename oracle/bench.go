@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -48,9 +49,9 @@ type contender struct {
 
 // bench measures writes. The contenders take turns, so that other load on the machine affects all of
 // them.
-func bench(ctx context.Context, turn time.Duration, contenders []contender) (results, error) {
+func bench(ctx context.Context, out io.Writer, turn time.Duration, contenders []contender) error {
 	kubeapi.DedicateProcess() // spares the writers and the informer garbage collections
-	all := results{}
+	results := results{}
 	for i := range turns {
 		for w, workload := range workloads {
 			for _, mediaType := range []string{load.JSON, load.Protobuf} {
@@ -58,14 +59,14 @@ func bench(ctx context.Context, turn time.Duration, contenders []contender) (res
 					b := benchmark{c, workload, mediaType, fmt.Sprintf("bench-%d-%d-%d-%s", i, w, j, mediaType[strings.LastIndexAny(mediaType, "/.")+1:])}
 					m, err := b.run(ctx, turn)
 					if err != nil {
-						return nil, fmt.Errorf("%s: %w", c.name, err)
+						return fmt.Errorf("%s: %w", c.name, err)
 					}
-					all.add(resultsOf{workload.name, mediaType, c}, m)
+					results.add(resultsOf{workload.name, mediaType, c}, m)
 				}
 			}
 		}
 	}
-	return all, nil
+	return results.write(out, contenders)
 }
 
 // benchmark is one turn of one contender. All requests and responses use one media type.

@@ -30,28 +30,13 @@ func (r results) add(of resultsOf, m measurement) {
 	sum.clientCPU += m.clientCPU
 }
 
-// writeMethod prints how the benchmark measures. The servers are limited to some processors, or not.
-func writeMethod(out io.Writer, processors string) error {
-	placed := "share the processors with the server"
-	if processors != "" {
-		own, err := ownProcessors()
-		if err != nil {
-			return err
-		}
-		placed = fmt.Sprintf("run on processor %s, and the server on processor %s", own, processors)
-	}
-	_, err := fmt.Fprintf(out, `%d turns each. Slices have 10 endpoints. An informer of EndpointSlices follows the writes, or none.
-An application is a Service, its EndpointSlice and an Ingress; writes count the objects.
-The clients, which are the writers and the informer, %s.
-The echo only returns the body of each request. No server that uses net/http can be faster.
-
-`, turns, placed)
-	return err
-}
-
 // write prints a table that compares the contenders with the real server, and those without an informer
 // with the echo.
 func (r results) write(out io.Writer, contenders []contender) error {
+	fmt.Fprintf(out, "%d turns each. Slices have 10 endpoints. An informer of EndpointSlices follows the writes, or none.\n", turns)
+	fmt.Fprintf(out, "An application is a Service, its EndpointSlice and an Ingress; writes count the objects.\n")
+	fmt.Fprintf(out, "The clients, which are the writers and the informer, share the processors with the server.\n")
+	fmt.Fprintf(out, "The echo only returns the body of each request. No server that uses net/http can be faster.\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\t\t\t\t\t\t\tCPU µs/write\t\ttimes the real one\t\ttimes the echo\t\t")
 	fmt.Fprintln(w, "workload\tconnections\tbodies\tserver\tinformers\twrites/s\tevents/s\tserver\tclients\twrites/s\tserver's CPU\twrites/s\tserver's CPU\t")

@@ -16,7 +16,7 @@ func serveEcho(address string) error {
 }
 
 // startEcho starts serveEcho in its own process.
-func startEcho(ctx context.Context, l launcher) (*server, func(), error) {
+func startEcho(ctx context.Context, dir string) (*server, func(), error) {
 	ports, err := freePorts(1)
 	if err != nil {
 		return nil, nil, err
@@ -26,7 +26,7 @@ func startEcho(ctx context.Context, l launcher) (*server, func(), error) {
 		return nil, nil, err
 	}
 	address := "127.0.0.1:" + ports[0]
-	p, err := l.launch(self, "-echo="+address)
+	p, err := launch(dir, self, "-echo="+address)
 	if err != nil {
 		return nil, nil, err
 	}

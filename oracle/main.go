@@ -21,7 +21,6 @@ type options struct {
 	sessions, length                    int
 	managedFields                       bool
 	bench                               time.Duration
-	processors                          string
 	echo                                string
 }
 
@@ -37,7 +36,6 @@ func main() {
 	flag.IntVar(&o.length, "length", 30, "number of requests in a random story")
 	flag.BoolVar(&o.managedFields, "managed-fields", true, "also compare managedFields")
 	flag.DurationVar(&o.bench, "bench", 0, "do not compare, but measure updates for this long per turn")
-	flag.StringVar(&o.processors, "server-processors", "", "limit the servers of -bench to these processors, as taskset reads them; start oracle itself with taskset on others")
 	flag.StringVar(&o.echo, "echo", "", "do not compare, but serve an echo at this address; -bench starts it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,7 +74,7 @@ func (o options) startOther(ctx context.Context) (*server, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, stop, err := startReal(ctx, o.bin, launcher{dir, o.processors})
+	s, stop, err := startReal(ctx, o.bin, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,29 +91,20 @@ func (o options) measure(ctx context.Context, real *server) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	l := launcher{dir, o.processors}
-	ours, stop, err := startAlone(ctx, o.ours, l)
+	ours, stop, err := startAlone(ctx, o.ours, dir)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	echo, stopEcho, err := startEcho(ctx, l)
+	echo, stopEcho, err := startEcho(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer stopEcho()
 	plain := ours[0]
-	contenders := []contender{
+	return bench(ctx, os.Stdout, o.bench, []contender{
 		{plain, true}, {ours[1], true}, {real, true}, {echo, false}, {plain, false},
-	}
-	results, err := bench(ctx, o.bench, contenders)
-	if err != nil {
-		return err
-	}
-	if err := writeMethod(os.Stdout, o.processors); err != nil {
-		return err
-	}
-	return results.write(os.Stdout, contenders)
+	})
 }
 
 func (o options) compare(ctx context.Context, ours, real *server) error {

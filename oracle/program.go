@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -17,22 +16,13 @@ type program struct {
 	log *os.File
 }
 
-// launcher starts programs.
-type launcher struct {
-	dir        string // gets their logs, and what the programs write
-	processors string // that the programs are limited to, as taskset(1) reads them; empty: all
-}
-
-// launch starts a program and writes its output to a file.
-func (l launcher) launch(path string, args ...string) (*program, error) {
-	log, err := os.Create(filepath.Join(l.dir, filepath.Base(path)+".log"))
+// launch starts a program and writes its output to a file in dir.
+func launch(dir, path string, args ...string) (*program, error) {
+	log, err := os.Create(filepath.Join(dir, filepath.Base(path)+".log"))
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(path, args...)
-	if l.processors != "" {
-		cmd = exec.Command("taskset", append([]string{"--cpu-list", l.processors, path}, args...)...) // becomes the program
-	}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		log.Close()
@@ -62,17 +52,4 @@ func (s *server) cpu() (time.Duration, error) {
 		seconds += stat.CPUTime()
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
-}
-
-// ownProcessors returns the processors that this process may use, separated by commas.
-func ownProcessors() (string, error) {
-	self, err := procfs.Self()
-	if err != nil {
-		return "", fmt.Errorf("looking for the processors of this process: %w", err)
-	}
-	status, err := self.NewStatus()
-	if err != nil {
-		return "", fmt.Errorf("looking for the processors of this process: %w", err)
-	}
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(status.CpusAllowedList), "[]"), " ", ","), nil
 }

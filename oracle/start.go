@@ -41,26 +41,26 @@ func startOurs(version string) (*server, func(), error) {
 	return &server{name: "ours", url: s.URL(), token: s.Config().BearerToken, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}, stop, nil
 }
 
-// startReal starts etcd and kube-apiserver from the folder bin, with their data in the launcher's
-// folder. Admission plugins that need other parts of a cluster are off.
-func startReal(ctx context.Context, bin string, l launcher) (*server, func(), error) {
+// startReal starts etcd and kube-apiserver from the folder bin, with their data in dir. Admission
+// plugins that need other parts of a cluster are off.
+func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 	ports, err := freePorts(3)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := writeKeys(l.dir); err != nil {
+	if err := writeKeys(dir); err != nil {
 		return nil, nil, err
 	}
 	etcdURL, peerURL := "http://127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
-	file := func(name string) string { return filepath.Join(l.dir, name) }
-	etcd, err := l.launch(filepath.Join(bin, "etcd"),
+	file := func(name string) string { return filepath.Join(dir, name) }
+	etcd, err := launch(dir, filepath.Join(bin, "etcd"),
 		"--data-dir="+file("etcd"), "--unsafe-no-fsync", "--log-level=error",
 		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
 		"--listen-peer-urls="+peerURL, "--initial-advertise-peer-urls="+peerURL, "--initial-cluster=default="+peerURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := l.launch(filepath.Join(bin, "kube-apiserver"),
+	api, err := launch(dir, filepath.Join(bin, "kube-apiserver"),
 		"--etcd-servers="+etcdURL, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+ports[2],
 		"--cert-dir="+file("certs"), "--token-auth-file="+file("tokens.csv"), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
@@ -75,7 +75,7 @@ func startReal(ctx context.Context, bin string, l launcher) (*server, func(), er
 	s := &server{name: nameOfReal, url: "https://127.0.0.1:" + ports[2], token: adminToken, programs: []*program{api, etcd}}
 	if err := s.waitReady(ctx, filepath.Join(file("certs"), "apiserver.crt")); err != nil {
 		stop()
-		return nil, nil, fmt.Errorf("%w; its log is in %s", err, l.dir)
+		return nil, nil, fmt.Errorf("%w; its log is in %s", err, dir)
 	}
 	return s, stop, nil
 }
