@@ -30,8 +30,8 @@ func (r results) add(of resultsOf, m measurement) {
 	sum.clientCPU += m.clientCPU
 }
 
-// write prints a table that compares the contenders with the real server, and those without an informer
-// with the echo.
+// write prints a table that compares the contenders with the real server, which has an informer as well
+// or none, and those without an informer with the echo.
 func (r results) write(out io.Writer, contenders []contender) error {
 	fmt.Fprintf(out, "%d turns each. Slices have 10 endpoints. An informer of EndpointSlices follows the writes, or none.\n", turns)
 	fmt.Fprintf(out, "An application is a Service, its EndpointSlice and an Ingress; writes count the objects.\n")
@@ -43,10 +43,11 @@ func (r results) write(out io.Writer, contenders []contender) error {
 	for _, workload := range workloads {
 		for _, mediaType := range []string{load.JSON, load.Protobuf} {
 			of := func(c contender) *measurement { return r[resultsOf{workload.name, mediaType, c}] }
-			var real, echo *measurement
+			real := map[bool]*measurement{} // by whether there is an informer
+			var echo *measurement
 			for _, c := range contenders {
 				if c.name == nameOfReal {
-					real = of(c)
+					real[c.informed] = of(c)
 				}
 				if c.stateless {
 					echo = of(c)
@@ -59,7 +60,7 @@ func (r results) write(out io.Writer, contenders []contender) error {
 					informers, ceiling = 1, "\t"
 				}
 				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%s\t%s\t\n", workload.name, workload.connections, mediaType, c.name, informers,
-					m.rate(m.writes), m.rate(m.events), m.perWrite(m.cpu), m.perWrite(m.clientCPU), m.times(real), ceiling)
+					m.rate(m.writes), m.rate(m.events), m.perWrite(m.cpu), m.perWrite(m.clientCPU), m.times(real[c.informed]), ceiling)
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func (o options) measure(ctx context.Context, real *server) error {
 	defer stopEcho()
 	plain := ours[0]
 	return bench(ctx, os.Stdout, o.bench, []contender{
-		{plain, true}, {ours[1], true}, {real, true}, {echo, false}, {plain, false},
+		{plain, true}, {ours[1], true}, {real, true}, {echo, false}, {plain, false}, {real, false},
 	})
 }
 
