@@ -34,6 +34,7 @@ type site struct {
 	dead    map[string]bool
 	notices []string
 	events  []event.Event
+	refuses func(*http.Request) bool // which requests the API server fails; nil: none
 }
 
 // proxied is the path of a request to a pod through the API server.
@@ -61,6 +62,10 @@ func newSite(t *testing.T) *site {
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path := proxied.FindStringSubmatch(r.URL.Path); path != nil {
 			s.serve(path[1], path[2], w, r)
+			return
+		}
+		if s.refuses != nil && s.refuses(r) {
+			http.Error(w, "refused", http.StatusInternalServerError)
 			return
 		}
 		behind.ServeHTTP(w, r)

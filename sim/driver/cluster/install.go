@@ -182,12 +182,15 @@ func (i *instance) openPool(ctx context.Context) error {
 		}
 		return err
 	}
-	var err error
-	i.pods, err = pool.Open(ctx, pool.Options{
+	fleet, err := pool.Open(ctx, pool.Options{
 		Config: i.driver.API, Namespace: i.home.name(), Name: poolName, Token: shape.Token,
 		Log: i.options.Log, Subject: i.subject.Name,
 	})
-	return err
+	if err != nil {
+		return err // i.pods stays nil: a nil *pool.Fleet in it would not be
+	}
+	i.pods = fleet
+	return nil
 }
 
 // stuck returns why a pod with a label does not run; "" if that is not known.
