@@ -95,7 +95,6 @@ func (f *forward) connect(c net.Conn) error {
 		return err
 	}
 	defer tunnel.RemoveStreams(failures, data)
-	defer data.Reset()
 	refused := make(chan error, 1)
 	go func() {
 		text, err := io.ReadAll(failures)
@@ -113,6 +112,7 @@ func (f *forward) connect(c net.Conn) error {
 	}()
 	_, err = io.Copy(c, data)
 	c.Close()
+	data.Reset() // what the pod still sends would block the whole tunnel
 	return errors.Join(err, <-refused)
 }
 
