@@ -11,10 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// demands returns what the pods of the subject request, as the manifests say.
+// demands returns what the pods of the subject request, as the manifests say. A lower limit lowers a request.
 func (i *instance) demands() demands {
 	controller := requesting("controller", "100m", "128Mi")
 	controller.limits = i.limits()
+	for of, limit := range controller.limits {
+		if request := controller.requests[of]; request.Cmp(limit) > 0 {
+			controller.requests[of] = limit
+		}
+	}
 	all := demands{
 		{what: "controller and observer", pods: 1, containers: []claim{controller, requesting("observer", "50m", "64Mi")}},
 		{what: "simulated pod", pods: int64(i.pool), containers: []claim{requesting(poolName, "5m", "16Mi")}},
@@ -39,8 +44,7 @@ func (i *instance) limits() corev1.ResourceList {
 }
 
 // checkRoom returns an error if the quotas or limits of the namespace, or the nodes, have no room for the
-// subject.
-// What the user may not look at is not checked.
+// subject. It does not check what the user may not list.
 func (i *instance) checkRoom(ctx context.Context) error {
 	needs := i.demands()
 	var problems []string
