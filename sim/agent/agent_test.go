@@ -93,6 +93,7 @@ func TestAgentsShareTheRequests(t *testing.T) {
 		peers = append(peers, start(t, fmt.Sprintf("traffic-%d", i), log.Log, nil))
 	}
 	generators := NewTraffic(peers, log.Log, "subject")
+	t.Cleanup(generators.Close)
 	const rounds = 2
 	for range rounds {
 		before := log.Now()
@@ -193,6 +194,7 @@ func TestLostPodIsMissing(t *testing.T) {
 	})
 	doomed.at.Gone = func(context.Context) error { return fmt.Errorf("the pod was evicted: the node was low on memory") }
 	generators := NewTraffic([]*Peer{start(t, "traffic-0", log.Log, nil), doomed}, log.Log, "subject")
+	t.Cleanup(generators.Close)
 	if _, err := generators.Begin(t.Context(), orders(to)); err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +236,7 @@ func TestEventsArriveOnce(t *testing.T) {
 	})
 	to, _ := answering(t)
 	generators := NewTraffic([]*Peer{p}, log.Log, "subject")
+	t.Cleanup(generators.Close)
 	begin, err := generators.Begin(t.Context(), orders(to))
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,6 @@ type beginOrder struct {
 func (g *generator) handle(mux *http.ServeMux, guard func(http.HandlerFunc) http.HandlerFunc) {
 	mux.HandleFunc("POST /traffic/begin", guard(order(func(_ context.Context, o beginOrder) (nothing, error) { return nothing{}, g.begin(o) })))
 	mux.HandleFunc("POST /traffic/end", guard(order(func(context.Context, nothing) (nothing, error) { return nothing{}, g.end() })))
-	mux.HandleFunc("GET /traffic/state", guard(func(w http.ResponseWriter, _ *http.Request) { answer(w, nothing{}, g.failed()) }))
 }
 
 // begin begins to send, and returns at once.
@@ -60,7 +59,8 @@ func (g *generator) begin(o beginOrder) error {
 	return nil
 }
 
-// end stops sending. It returns when the events of all requests are in the log.
+// end stops sending. It returns when the events of all requests are in the log, and why attacks could not
+// be carried out.
 func (g *generator) end() error {
 	g.mu.Lock()
 	stop, sent := g.stop, g.sent
@@ -73,12 +73,5 @@ func (g *generator) end() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stop = nil
-	return errors.Join(g.errs...)
-}
-
-// failed returns why an attack could not be carried out.
-func (g *generator) failed() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	return errors.Join(g.errs...)
 }

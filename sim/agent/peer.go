@@ -189,3 +189,17 @@ func (p *Peer) followClock(ctx context.Context) {
 		}
 	}
 }
+
+// keepAlive asks the agent for something, more often than its lease requires, until ctx ends.
+func (p *Peer) keepAlive(ctx context.Context) {
+	ticker := time.NewTicker(Lease / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			_ = p.call(ctx, http.MethodGet, "/clock", nil, &now{}) // the next round notices if it has ended
+		}
+	}
+}

@@ -20,13 +20,28 @@ type Traffic struct {
 	log     *event.Log
 	subject string
 
-	following context.CancelFunc // of their clocks
+	following context.CancelFunc // of their clocks, during a round
 	followed  *sync.WaitGroup
+
+	end   context.CancelFunc // of the requests that keep them alive
+	alive sync.WaitGroup
 }
 
-// NewTraffic returns generators that share requests by their order.
+// NewTraffic returns generators that share requests by their order. It keeps them alive between rounds,
+// until Close.
 func NewTraffic(peers []*Peer, log *event.Log, subject string) *Traffic {
-	return &Traffic{peers: peers, log: log, subject: subject}
+	ctx, end := context.WithCancel(context.Background())
+	t := &Traffic{peers: peers, log: log, subject: subject, end: end}
+	for _, p := range peers {
+		t.alive.Go(func() { p.keepAlive(ctx) })
+	}
+	return t
+}
+
+// Close lets the generators end. It does not wait for them.
+func (t *Traffic) Close() {
+	t.end()
+	t.alive.Wait()
 }
 
 // lead is how long before its start a round is announced, so that all generators know it in time.

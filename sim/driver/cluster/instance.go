@@ -216,6 +216,9 @@ func (i *instance) Stop(ctx context.Context) error {
 		if i.observer != nil {
 			errs = append(errs, i.observer.End(ctx))
 		}
+		if i.traffic != nil {
+			i.traffic.Close()
+		}
 		for _, f := range i.forwards {
 			f.close()
 		}
