@@ -88,7 +88,7 @@ func (o *Observation) Converge(ctx context.Context) (*Convergence, error) {
 	if err := o.peer.call(ctx, http.MethodPost, "/observe/round", order, &nothing{}); err != nil {
 		return nil, err
 	}
-	c := &Convergence{of: o, ctx: ctx, wake: make(chan struct{}, 1), sent: make(chan struct{}), done: make(chan struct{})}
+	c := &Convergence{of: o, ctx: ctx, wake: make(chan struct{}, 1), last: make(chan struct{}), sent: make(chan struct{}), done: make(chan struct{})}
 	go c.sendAll()
 	return c, nil
 }
@@ -103,9 +103,12 @@ type Convergence struct {
 	waiting []event.Change
 	unsent  int // those that are waiting, and those on their way
 	failed  error
-	effort  *event.Probe
+
+	ended  sync.Once
+	effort event.Probe // set once
 
 	wake chan struct{} // there are changes that wait
+	last chan struct{} // closed by Effort: no more changes come
 	sent chan struct{} // closed when none will be sent any more
 	done chan struct{}
 }
@@ -125,28 +128,36 @@ func (c *Convergence) Watch(change event.Change) {
 	}
 }
 
-// sendAll sends the changes that wait, as many at once as there are, until the round ends.
+// sendAll sends the changes that wait until no more come, or until ctx ends.
 func (c *Convergence) sendAll() {
 	defer close(c.sent)
 	for {
 		select {
 		case <-c.ctx.Done():
 			return
+		case <-c.last:
+			c.send()
+			return
 		case <-c.wake:
+			c.send()
 		}
-		c.mu.Lock()
-		batch := c.waiting
-		c.waiting = nil
-		c.mu.Unlock()
-		if len(batch) == 0 {
-			continue
-		}
-		err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/watch", batch, &nothing{})
-		c.mu.Lock()
-		c.unsent -= len(batch)
-		c.failed = errors.Join(c.failed, err)
-		c.mu.Unlock()
 	}
+}
+
+// send sends all changes that wait at once, if there are any.
+func (c *Convergence) send() {
+	c.mu.Lock()
+	batch := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	if len(batch) == 0 {
+		return
+	}
+	err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/watch", batch, &nothing{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsent -= len(batch)
+	c.failed = errors.Join(c.failed, err)
 }
 
 // pendingEvery is the time between two questions for open changes.
@@ -190,21 +201,20 @@ func (c *Convergence) pending(ctx context.Context) (int, error) {
 	return s.Open, nil
 }
 
-// Effort ends the questions, and returns the effort. It may be called again.
+// Effort ends the questions, and returns the effort: first the agent gets the changes that wait, so that
+// the effort says if it did not get them. Effort may be called again.
 func (c *Convergence) Effort() event.Probe {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.effort != nil {
-		return *c.effort
-	}
-	c.effort = &event.Probe{}
-	err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/round-end", nothing{}, c.effort)
-	if err = errors.Join(c.failed, err); err != nil {
-		c.effort.Off = err.Error()
-	}
-	go func() { <-c.sent; close(c.done) }()
-	return *c.effort
+	c.ended.Do(func() {
+		close(c.last)
+		<-c.sent
+		err := c.of.peer.call(context.WithoutCancel(c.ctx), http.MethodPost, "/observe/round-end", nothing{}, &c.effort)
+		if err = errors.Join(c.failed, err); err != nil {
+			c.effort.Off = err.Error()
+		}
+		close(c.done)
+	})
+	return c.effort
 }
 
-// Done is closed when the questions have ended, after Effort, and ctx has.
+// Done is closed when the questions have ended, by Effort.
 func (c *Convergence) Done() <-chan struct{} { return c.done }
