@@ -29,7 +29,7 @@ func (c *Client) Translated(t Translation) *Client {
 }
 
 // exchange returns the translation of an object, and which objects of its translation before are not
-// part of it.
+// part of it. The latter count as written until the caller calls wrote.
 func (t *translated) exchange(object *unstructured.Unstructured) (all, left []*unstructured.Unstructured, err error) {
 	if all, err = t.translate(object); err != nil {
 		return nil, nil, err
@@ -41,8 +41,15 @@ func (t *translated) exchange(object *unstructured.Unstructured) (all, left []*u
 			left = append(left, before)
 		}
 	}
-	t.written[Name(object)] = all
+	t.written[Name(object)] = slices.Concat(all, left)
 	return all, left, nil
+}
+
+// wrote notes that nothing but this translation of an object is left.
+func (t *translated) wrote(object *unstructured.Unstructured, all []*unstructured.Unstructured) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.written[Name(object)] = all
 }
 
 // forget returns the last translation of an object that is deleted.
@@ -72,6 +79,7 @@ func (c *Client) putTranslated(ctx context.Context, object *unstructured.Unstruc
 			return "", err
 		}
 	}
+	c.translated.wrote(object, all)
 	return version, nil
 }
 

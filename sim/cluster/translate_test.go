@@ -63,3 +63,33 @@ func TestTranslatedObjects(t *testing.T) {
 		t.Errorf("a second deletion: %v", err)
 	}
 }
+
+// A write that the API server refuses for a part of a translation does not make the client forget what
+// is there.
+func TestTranslationThatIsWrittenInPart(t *testing.T) {
+	plain, look := start(t)
+	refused := ""
+	client := plain.Translated(func(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+		all, err := letters(object)
+		for _, one := range all {
+			if one.GetName() == refused {
+				one.SetName("Not a name")
+			}
+		}
+		return all, err
+	})
+	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "ab")); err != nil {
+		t.Fatal(err)
+	}
+	refused = "map-c"
+	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "cb")); err == nil {
+		t.Fatal("an invalid name was written")
+	}
+	refused = ""
+	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "cb")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := look.CoreV1().ConfigMaps("default").Get(t.Context(), "map-a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("what the object no longer says is there still: %v", err)
+	}
+}
