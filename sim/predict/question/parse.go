@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -172,14 +173,27 @@ func (c *checker) changes() {
 		if change.Drain != nil {
 			c.duration(*change.Drain, append(path, "drain")...)
 		}
-		length := change.For
-		if length == 0 {
-			length = c.For
-		}
-		total += float64(change.Rate) * length.Seconds()
+		c.stream(change, path...)
+		total += float64(change.Rate) * change.length(c.For).Seconds()
 	}
 	if total > mostChanges {
 		c.Problem(fmt.Sprintf("%.3g changes", total), fmt.Sprintf("make them %d at most, by a shorter time or a lower rate", mostChanges), "spec", "changes")
+	}
+}
+
+// stream checks that a stream makes changes, and only while changes are made. The simulation would leave
+// out others, and an answer about no changes meets all conditions.
+func (c *checker) stream(change Change, path ...any) {
+	length := change.length(c.For)
+	switch {
+	case c.For <= 0 || change.At < 0 || change.For < 0 || change.Rate == 0:
+		// That is a problem of its own.
+	case change.At >= c.For:
+		c.Problem(fmt.Sprintf("changes from %v on, but changes are made for %v", change.At, c.For), "begin them earlier, or make for longer", path...)
+	case change.At+length > c.For:
+		c.Problem(fmt.Sprintf("changes from %v to %v, but changes are made for %v", change.At, change.At+length, c.For), "end them earlier, or make for longer", path...)
+	case change.Arrivals != scenario.Poisson && math.Round(float64(change.Rate)*length.Seconds()) < 1:
+		c.Problem(fmt.Sprintf("a rate that makes no change in %v", length), "write a higher rate or a longer time", path...)
 	}
 }
 
@@ -240,7 +254,8 @@ type Point struct {
 }
 
 // Points returns the combinations of the values of the sweep: the last name, in alphabetical order,
-// varies fastest. Without a sweep, there is one.
+// varies fastest. Without a sweep, there is one. Values that are valid alone may make a question that is
+// not.
 func (s *Spec) Points() ([]Point, error) {
 	points := []Point{{Values: map[string]string{}, Spec: *s}}
 	for _, name := range slices.Sorted(maps.Keys(s.Sweep)) {
@@ -255,6 +270,13 @@ func (s *Spec) Points() ([]Point, error) {
 			}
 		}
 		points = next
+	}
+	for _, p := range points {
+		one := Question{Spec: p.Spec}
+		one.Sweep = nil
+		if err := one.Check(); err != nil {
+			return nil, fmt.Errorf("sweep: %v: %w", p.Values, err)
+		}
 	}
 	return points, nil
 }

@@ -110,6 +110,23 @@ func TestGoodFile(t *testing.T) {
 	}
 }
 
+// Values that are valid alone, but not together, are an error.
+func TestPointsThatMakeNoChange(t *testing.T) {
+	q := question.New()
+	for name, value := range map[string]string{"for": "1h", "rolling-update": "5/h"} {
+		if err := q.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Sweep = map[string][]string{"for": {"1h", "10m"}, "rolling-update": {"5/h", "1/h"}}
+	if err := q.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Points(); err == nil || !strings.Contains(err.Error(), "map[for:10m rolling-update:1/h]: a rate that makes no change in 10m0s") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A question with the least that it must say has the defaults of ingress-nginx.
 func TestDefaults(t *testing.T) {
 	q, err := question.Parse("small.yaml", []byte(`

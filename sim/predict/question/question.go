@@ -80,6 +80,9 @@ type Change struct {
 	Drain *time.Duration `yaml:"drain,omitempty" json:"drain,omitempty" jsonschema:"default=5s"`
 }
 
+// length returns how long the stream lasts if changes are made for that long.
+func (c Change) length(all time.Duration) time.Duration { return cmp.Or(c.For, max(0, all-c.At)) }
+
 // Traffic is a stream of requests.
 type Traffic struct {
 	// The kind of client, as in scenarios.
@@ -121,7 +124,7 @@ func (s *Spec) Input(processors int) (simulate.Input, error) {
 	in.Settings = settings
 	for _, c := range s.Changes {
 		stream := simulate.Stream{
-			Kind: c.Kind, Rate: float64(c.Rate), At: c.At, For: cmp.Or(c.For, max(0, s.For-c.At)),
+			Kind: c.Kind, Rate: float64(c.Rate), At: c.At, For: c.length(s.For),
 			Poisson: c.Arrivals == scenario.Poisson, Drain: scenario.DefaultDrain,
 		}
 		if c.Drain != nil {
