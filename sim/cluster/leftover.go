@@ -13,19 +13,25 @@ type Leftover struct {
 	Remove  func(context.Context) error
 }
 
-// Leftovers is what all earlier runs have in a cluster.
-type Leftovers []Leftover
+// FindLeftovers is a function of a driver that finds what all runs have in its cluster.
+type FindLeftovers func(context.Context) ([]Leftover, error)
 
 // Report tells a user about the leftovers, one at a time.
-func (l Leftovers) Report(tell func(string)) {
-	for _, one := range l {
+func (find FindLeftovers) Report(ctx context.Context, tell func(string)) error {
+	all, err := find(ctx)
+	for _, one := range all {
 		tell(one.notice())
 	}
+	return err
 }
 
 // RemoveExpired removes what runs left behind that were killed. It stops at the first error.
-func (l Leftovers) RemoveExpired(ctx context.Context) error {
-	for _, one := range l {
+func (find FindLeftovers) RemoveExpired(ctx context.Context) error {
+	all, err := find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
 		if !one.expired() {
 			continue
 		}

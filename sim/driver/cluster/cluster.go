@@ -77,10 +77,11 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	if d.client, err = kubernetes.NewForConfig(cluster.FinishWrites(o.API, cluster.WriteGrace)); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.requirePermissions, d.reportLeftovers} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	if err := d.requirePermissions(ctx); err != nil {
+		return nil, err
+	}
+	if err := cluster.FindLeftovers(d.leftovers).Report(ctx, d.Tell); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -145,7 +146,7 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 		return nil, err
 	}
 	if in.Index == 0 {
-		if err := d.removeLeftovers(ctx); err != nil {
+		if err := cluster.FindLeftovers(d.leftovers).RemoveExpired(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"windtunnel.dev/deploy"
+	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/permission"
@@ -276,7 +277,7 @@ func TestLeftovers(t *testing.T) {
 	if !strings.Contains(said, "removing what run killed left behind") || !strings.Contains(said, "run alive is under way") {
 		t.Errorf("the user is told %q", said)
 	}
-	if err := d.removeLeftovers(t.Context()); err != nil {
+	if err := cluster.FindLeftovers(d.leftovers).RemoveExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{LabelSelector: RunLabel})

@@ -85,10 +85,13 @@ func Open(ctx context.Context, o Options) (*Driver, error) {
 	if d.client, err = kubernetes.NewForConfig(writing(o.API)); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.resolve, d.requirePermissions, d.findClasses, d.findReplicas, d.checkAnswers, d.reportLeftovers} {
+	for _, step := range []func(context.Context) error{d.resolve, d.requirePermissions, d.findClasses, d.findReplicas, d.checkAnswers} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := cluster.FindLeftovers(d.leftovers).Report(ctx, d.Tell); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -138,7 +141,7 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 	if i.setup, err = driver.SetupOf(s); err != nil {
 		return nil, err
 	}
-	if err = d.removeLeftovers(ctx); err != nil {
+	if err = cluster.FindLeftovers(d.leftovers).RemoveExpired(ctx); err != nil {
 		return nil, err
 	}
 	if i.objects, err = d.newObjects(ctx, i.run, i.Namespace()); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // leftovers returns all runs that have namespaces in the cluster.
-func (d *Driver) leftovers(ctx context.Context) (cluster.Leftovers, error) {
+func (d *Driver) leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	list, err := d.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: RunLabel})
 	if err != nil {
 		return nil, fmt.Errorf("look for leftovers of earlier runs: %w", err)
@@ -25,7 +25,7 @@ func (d *Driver) leftovers(ctx context.Context) (cluster.Leftovers, error) {
 		run := one.Labels[RunLabel]
 		byRun[run] = append(byRun[run], one)
 	}
-	var all cluster.Leftovers
+	var all []cluster.Leftover
 	for run, namespaces := range byRun {
 		expires, err := leaseOf(run).Expires(ctx, d.client, youngest(namespaces))
 		if err != nil {
@@ -47,22 +47,6 @@ func youngest(namespaces []corev1.Namespace) (made time.Time) {
 		}
 	}
 	return made
-}
-
-// reportLeftovers tells the user about leftovers. Prepare removes those of runs that were killed.
-func (d *Driver) reportLeftovers(ctx context.Context) error {
-	all, err := d.leftovers(ctx)
-	all.Report(d.Tell)
-	return err
-}
-
-// removeLeftovers removes what runs left behind that were killed.
-func (d *Driver) removeLeftovers(ctx context.Context) error {
-	all, err := d.leftovers(ctx)
-	if err != nil {
-		return err
-	}
-	return all.RemoveExpired(ctx)
 }
 
 // restoreFor gives the controller's ConfigMap the values back that a killed run has changed.
