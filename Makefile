@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-compare bench-pods bench-watch predict studies history cluster-traffic
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi profile-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-compare bench-pods bench-watch predict studies history cluster-traffic
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -91,6 +91,9 @@ bench-compare: ## run the benchmarks that the commit BASE and this one share, in
 bench-kubeapi: ## benchmark the simulated API server, results in docs/results/kubeapi-bench.txt
 	@mkdir -p docs/results
 	hack/bench-kubeapi | tee docs/results/kubeapi-bench.txt
+
+profile-kubeapi: ## show where the simulated API server spends its time, results in docs/results/kubeapi-profile.txt
+	hack/profile-kubeapi | tee docs/results/kubeapi-profile.txt
 
 soak-kubeapi: ## run ten minutes of churn on the simulated API server, results in docs/results/kubeapi-soak.txt
 	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
