@@ -141,8 +141,10 @@ func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod)
 	return list.Items, nil
 }
 
+// ready reports whether a pod serves. As in ingress-nginx, a pod that is being deleted does until the
+// kubelet says otherwise.
 func ready(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil &&
+	return pod.Status.Phase == corev1.PodRunning &&
 		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		})

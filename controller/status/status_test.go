@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -70,6 +71,17 @@ func (c *cluster) setReady(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	_, err := c.client.CoreV1().Pods("default").UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
+	c.must(err)
+}
+
+// deleteSlowly deletes a pod that stays, because a finalizer keeps it.
+func (c *cluster) deleteSlowly(name string) {
+	c.Helper()
+	pods := c.client.CoreV1().Pods("default")
+	_, err := pods.Patch(c.Context(), name, types.MergePatchType, []byte(`{"metadata": {"finalizers": ["example.com/keep"]}}`), metav1.PatchOptions{})
+	c.must(err)
+	c.must(pods.Delete(c.Context(), name, metav1.DeleteOptions{}))
+	_, err = pods.Get(c.Context(), name, metav1.GetOptions{})
 	c.must(err)
 }
 
@@ -266,6 +278,7 @@ func TestAddressesOfNodes(t *testing.T) {
 	c.setReady(c.pod)
 	c.setReady(c.addPod("controller-1", "node-1"))
 	c.addPod("controller-2", "node-2") // not ready
+	c.deleteSlowly("controller-1")     // still ready
 	for _, test := range []struct {
 		internal bool
 		want     []string
@@ -300,6 +313,21 @@ func TestAddressesOfService(t *testing.T) {
 		if got := ofService(service); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
+	}
+}
+
+// The API server accepts no IP address as the hostname.
+func TestExternalNameThatIsAnIPAddress(t *testing.T) {
+	c := start(t)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "lb"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "192.0.2.9"}}
+	_, err := c.client.CoreV1().Services("default").Create(t.Context(), service, metav1.CreateOptions{})
+	c.must(err)
+	o := c.options(c.pod, "")
+	o.Addresses = Addresses{Service: types.NamespacedName{Namespace: "default", Name: "lb"}}
+	writer{o}.update(t.Context())
+	want := []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.9"}}
+	if got := c.ingress().Status.LoadBalancer.Ingress; !equality.Semantic.DeepEqual(got, want) {
+		t.Errorf("addresses %v, want %v", got, want)
 	}
 }
 
