@@ -99,7 +99,7 @@ func (f *flags) addCluster() {
 	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "reject ingresses whose hosts, paths or Secret names look like nginx directives")
 	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that no ingress matches")
 	s.BoolVar(&w.DisableCatchAll, "disable-catch-all", false, "ignore ingresses with spec.defaultBackend")
-	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "do not record an Event on each accepted ingress")
+	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "do not record the Event Sync on each ingress of the controller's class")
 	s.StringVar(&w.IngressClass, "ingress-class", "nginx", "value of the annotation kubernetes.io/ingress.class to serve")
 	s.BoolVar(&w.ClassByName, "ingress-class-by-name", false, "also serve the IngressClass named by --ingress-class")
 	s.DurationVar(&w.Resync, "sync-period", 0, "how often to process all objects again; 0: never")

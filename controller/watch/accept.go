@@ -22,8 +22,15 @@ type rejection struct {
 // accept stores an ingress. If its content is rejected, the earlier version stays, and accept
 // stores the rejected one beside it. The sync decides which of the two to serve, if any. So both
 // cases are changes.
+//
+// As in ingress-nginx, an ingress that --deep-inspect rejects gets no Event Sync; one that is
+// rejected for its annotations gets it before the reason.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
-	denied, err := s.verdict(ingress)
+	denied, err := "", s.Inspect(ingress)
+	if err == nil {
+		s.recordSync(ingress)
+		denied, err = s.judge(ingress)
+	}
 	s.mu.Lock()
 	if err != nil {
 		s.rejected[key(ingress)] = rejection{ingress, WithoutSuspicious(ingress), err}
@@ -38,25 +45,23 @@ func (s *Store) accept(ingress *networkingv1.Ingress) {
 		s.events.Event(ingress, corev1.EventTypeWarning, "Rejected", err.Error())
 		return
 	}
-	s.recordAccepted(ingress, denied)
+	s.recordDenied(ingress, denied)
 }
 
-// recordAccepted records Events on an ingress that was accepted.
-func (s *Store) recordAccepted(ingress *networkingv1.Ingress, denied string) {
-	if denied != "" {
-		s.events.Event(ingress, corev1.EventTypeWarning, "AnnotationParsingFailed", denied)
-	}
+func (s *Store) recordSync(ingress *networkingv1.Ingress) {
 	if !s.options.DisableSyncEvents {
 		s.events.Event(ingress, corev1.EventTypeNormal, "Sync", "Scheduled for sync")
 	}
 }
 
-func (s *Store) verdict(ingress *networkingv1.Ingress) (denied string, err error) {
-	if s.options.DeepInspect {
-		if err := Inspect(ingress); err != nil {
-			return "", err
-		}
+func (s *Store) recordDenied(ingress *networkingv1.Ingress, denied string) {
+	if denied != "" {
+		s.events.Event(ingress, corev1.EventTypeWarning, "AnnotationParsingFailed", denied)
 	}
+}
+
+// judge decides whether the annotations of an ingress are accepted.
+func (s *Store) judge(ingress *networkingv1.Ingress) (denied string, err error) {
 	if s.options.Accept == nil {
 		return "", nil
 	}
@@ -72,7 +77,10 @@ func (s *Store) reconsider() {
 	rejected := maps.Clone(s.rejected)
 	s.mu.RUnlock()
 	for name, was := range rejected {
-		denied, err := s.verdict(was.ingress)
+		if s.Inspect(was.ingress) != nil {
+			continue
+		}
+		denied, err := s.judge(was.ingress)
 		if err != nil {
 			continue
 		}
@@ -81,7 +89,8 @@ func (s *Store) reconsider() {
 		s.accepted[name] = was.ingress
 		s.ledger.Put(was.ingress)
 		s.mu.Unlock()
-		s.recordAccepted(was.ingress, denied)
+		s.recordSync(was.ingress)
+		s.recordDenied(was.ingress, denied)
 	}
 }
 

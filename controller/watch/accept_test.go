@@ -91,6 +91,44 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	}
 }
 
+// A rejected ingress gets the Event Sync as well, but not one that --deep-inspect rejects.
+func TestEventsOfIngresses(t *testing.T) {
+	options := standard()
+	options.DeepInspect = true
+	options.Accept = func(ingress *networkingv1.Ingress) (string, error) {
+		switch ingress.Annotations["verdict"] {
+		case "risky":
+			return "", errors.New("too risky")
+		case "denied":
+			return "no such Secret", nil
+		}
+		return "", nil
+	}
+	c := followed(t, options)
+	const sync = "Normal Sync Scheduled for sync"
+	inspected := judged("inspected", "good")
+	inspected.Spec.Rules = []networkingv1.IngressRule{{Host: "a_by_lua_block"}}
+	for _, test := range []struct {
+		ingress *networkingv1.Ingress
+		want    []string
+	}{
+		{inspected, []string{`Warning Rejected spec.rules[0].host contains "_by_lua", which --deep-inspect forbids`}},
+		{judged("risky", "risky"), []string{sync, "Warning Rejected too risky"}},
+		{judged("denied", "denied"), []string{sync, "Warning AnnotationParsingFailed no such Secret"}},
+		{judged("good", "good"), []string{sync}},
+	} {
+		c.must(c.NetworkingV1().Ingresses("demo").Create(t.Context(), test.ingress, create))
+		c.next("create Ingress demo/" + test.ingress.Name) // after the Events
+		var got []string
+		for len(c.events.Events) > 0 {
+			got = append(got, <-c.events.Events)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: recorded %q, want %q", test.ingress.Name, got, test.want)
+		}
+	}
+}
+
 // TestConfigMapChangesWhileAnIngressIsJudged changes the ConfigMap between the verdict on an ingress
 // and its rejection.
 func TestConfigMapChangesWhileAnIngressIsJudged(t *testing.T) {

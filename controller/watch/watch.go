@@ -39,7 +39,7 @@ type Options struct {
 	// version of the ingress. If denied is not empty, it is the reason why requests get 503. nil
 	// accepts all ingresses.
 	Accept            func(*networkingv1.Ingress) (denied string, err error)
-	DisableSyncEvents bool // record no Event "Sync" on accepted ingresses
+	DisableSyncEvents bool // record no Event "Sync" on ingresses
 
 	Resync time.Duration // how often informers repeat all objects; 0 means never
 }

@@ -5,8 +5,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Inspect implements --deep-inspect for an ingress that is not stored yet. It accepts all ingresses
-// if the flag is off.
+// Inspect implements --deep-inspect. It accepts all ingresses if the flag is off.
 func (s *Store) Inspect(ingress *networkingv1.Ingress) error {
 	if !s.options.DeepInspect {
 		return nil
