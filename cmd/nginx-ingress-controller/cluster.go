@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -21,13 +22,19 @@ func (f *flags) client() (kubernetes.Interface, error) {
 	}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = contentTypes
-	config.UserAgent = fmt.Sprintf("nginx-ingress-controller/%s windtunnel/%s", build().Release, build().Commit)
+	config.UserAgent = userAgent()
 	config.QPS = -1 // unlimited: the API server has its own limits
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("API server %s: %w", config.Host, err)
 	}
 	return client, nil
+}
+
+// userAgent has the form of ingress-nginx's, which audit logs and flow schemas match. Its last word
+// names this project instead of ingress-nginx.
+func userAgent() string {
+	return fmt.Sprintf("nginx-ingress-controller/%s (%s/%s) windtunnel/%s", build().Release, runtime.GOOS, runtime.GOARCH, build().Commit)
 }
 
 func (f *flags) restConfig() (*rest.Config, error) {
