@@ -34,7 +34,7 @@ func TestReadyMeansServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := launch(t, dynamic, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 			var said string
-			for end := time.Now().Add(limit); said != "ok\n"; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(limit); said != "ok"; time.Sleep(time.Millisecond) {
 				if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
 					t.Fatalf("/healthz answers %q", said)
 				}
@@ -44,7 +44,7 @@ func TestReadyMeansServed(t *testing.T) {
 					t.Fatalf("healthy, but a worker answers %q", got)
 				}
 			}
-			if got := r.get(r.ports.Health, "", "/readyz"); got != "ok\n" {
+			if got := r.get(r.ports.Health, "", "/readyz"); got != "ok" {
 				t.Errorf("/readyz answers %q", got)
 			}
 		})

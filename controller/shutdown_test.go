@@ -24,9 +24,9 @@ func TestGracePeriod(t *testing.T) {
 	pids := append(r.workers(), r.master())
 	ended := make(chan error, 1)
 	go func() { ended <- r.stop() }()
-	const unhealthy = "500 the controller is shutting down"
+	const unhealthy = "the controller is shutting down"
 	var said string
-	for end := time.Now().Add(limit); !strings.HasPrefix(said, unhealthy); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(limit); !strings.HasPrefix(said, "500") || !strings.Contains(said, unhealthy); time.Sleep(time.Millisecond) {
 		if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
 			t.Fatalf("/healthz answers %q, want %q", said, unhealthy)
 		}

@@ -5,29 +5,25 @@ package health
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 )
 
-// Handler serves ingress-nginx's health paths and /metrics. path, by default /healthz, answers 200
-// if check returns nil, and 500 with the error otherwise. /readyz, which ingress-nginx does not
-// have, does the same. path/ping answers 200 as long as the process runs. Requests that nginx
-// proxies to loopback are refused.
-func Handler(path string, check func(context.Context) error, metrics http.Handler) http.Handler {
+// Handler serves ingress-nginx's health paths and /metrics. path, by default /healthz, answers 200 if
+// healthy returns nil, and 500 with the error otherwise; it understands verbose and exclude, as the
+// health endpoints of Kubernetes do. Its two checks have paths of their own: path/ping, which
+// succeeds as long as the process runs, and path/nginx-ingress-controller. /readyz, which
+// ingress-nginx does not have, does the same as path. Requests that nginx proxies to loopback are
+// refused.
+func Handler(path string, healthy func(context.Context) error, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	answer := func(w http.ResponseWriter, r *http.Request) {
-		if err := check(r.Context()); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		fmt.Fprintln(w, "ok")
+	all := checks{
+		{"ping", func(context.Context) error { return nil }},
+		{"nginx-ingress-controller", healthy},
 	}
-	mux.HandleFunc(path, answer)
-	mux.HandleFunc(path+"/nginx-ingress-controller", answer)
+	all.add(mux, path)
 	if path != "/readyz" {
-		mux.HandleFunc("/readyz", answer)
+		mux.HandleFunc("/readyz", all.answer)
 	}
-	mux.HandleFunc(path+"/ping", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("/metrics", metrics)
 	return inside(mux)
 }
