@@ -123,6 +123,10 @@ func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	r.awaitPath("app.example", "/", "503")
 	r.changeIngress(on("app", "app.example", []string{"/"}, "permanent-redirect-code", "many"))
 	r.awaitPath("app.example", "/", "one")
+	// nginx has rejected nothing, so the metric of reloads raises no alarm.
+	if line := metric(r.get(r.ports.Health, "", "/metrics"), "config_last_reload_successful"); !strings.HasSuffix(line, " 1") {
+		t.Errorf("metric %q, want 1", line)
+	}
 	r.addIngress(on("admin", "app.example", []string{"/admin"}, "permanent-redirect-code", "many"))
 	r.awaitPath("app.example", "/admin", "503")
 	r.changeIngress(on("admin", "app.example", []string{"/admin"}))

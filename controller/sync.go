@@ -67,7 +67,7 @@ func certificateNames(cluster snapshot.Snapshot, fallback types.NamespacedName) 
 // stages quarantine, compile, diff, apply and observe.
 func (c *controller) serve(ctx context.Context, v view) error {
 	served, quarantined := c.quarantine.Serve(v.cluster)
-	done := observe.Sync{Began: time.Now(), Change: v.change, Partial: len(quarantined) > 0}
+	done := observe.Sync{Began: time.Now(), Change: v.change, Partial: c.quarantine.Holds()}
 	built := c.compiler.Build(served, c.input.now())
 	c.reads.follow(built.Model, served, c.store)
 	c.observer.Findings(served, quarantined, slices.Concat(v.findings, built.Findings))

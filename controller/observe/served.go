@@ -57,7 +57,7 @@ func orphans(m *model.Model) []metrics.Orphan {
 	var found []metrics.Orphan
 	for _, server := range m.Servers {
 		for _, location := range server.Locations {
-			if location.Ingress == nil || location.IsDefBackend {
+			if location.Ingress == nil || location.IsDefBackend || isClosed(location) {
 				continue
 			}
 			orphan := metrics.Orphan{Namespace: location.Ingress.Namespace, Ingress: location.Ingress.Name}
@@ -73,6 +73,12 @@ func orphans(m *model.Model) []metrics.Orphan {
 		}
 	}
 	return found
+}
+
+// isClosed reports whether a location answers 503 without looking for its service, because its
+// ingress was rejected.
+func isClosed(location *model.Location) bool {
+	return location.Denied != nil && location.Backend == model.DefaultBackendName
 }
 
 // certificates returns the certificates of the hosts that have their own.

@@ -23,7 +23,7 @@ type Sync struct {
 	// Running is the nginx.conf that nginx runs on now.
 	Running conf.Text
 
-	Partial bool // objects are in quarantine
+	Partial bool // objects that nginx rejects, or may reject, are in quarantine
 	Held    bool // the steps that need a reload wait for a later sync
 }
 

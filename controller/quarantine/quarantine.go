@@ -182,6 +182,10 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	return q.without(cluster, q.isHeld), findings
 }
 
+// Holds reports whether an object is in quarantine. Versions of ingresses that are not accepted are
+// not: nginx has never seen them.
+func (q *Quarantine) Holds() bool { return len(q.cases) > 0 || len(q.keys) > 0 }
+
 // isHeld reports whether an object is in quarantine.
 func (q *Quarantine) isHeld(s suspect) bool {
 	if s.key != "" {
