@@ -74,7 +74,18 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := follow(ctx, first...); err != nil {
 		return err
 	}
+	s.warnOfMissing()
 	return follow(ctx, feed{"Ingress", s.ingresses, handle(s, "Ingress", s.ingressRule())})
+}
+
+// warnOfMissing logs the controller's own ConfigMaps that do not exist. As in ingress-nginx, that is
+// no reason to end: the defaults apply until they do.
+func (s *Store) warnOfMissing() {
+	for _, name := range s.options.ConfigMaps {
+		if s.ConfigMap(name) == nil {
+			s.log.Warn("a ConfigMap that a flag names does not exist", "configmap", name)
+		}
+	}
 }
 
 // feed is an informer and the handler of its events.

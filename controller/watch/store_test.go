@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"slices"
@@ -259,5 +260,19 @@ func TestOwnConfigMapOutsideTheWatchedNamespace(t *testing.T) {
 	c.next("create ConfigMap system/controller")
 	if got := c.store.ConfigMaps(); len(got) != 1 || got[0].Name != "controller" {
 		t.Errorf("the store contains %d ConfigMaps, want the controller's own", len(got))
+	}
+}
+
+func TestMissingConfigMapIsLogged(t *testing.T) {
+	options := standard()
+	options.ConfigMaps = []types.NamespacedName{{Namespace: "system", Name: "present"}, {Namespace: "system", Name: "missing"}}
+	present := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "present"}}
+	var log bytes.Buffer
+	store := New(fake.NewClientset(present), options, record.NewFakeRecorder(10), slog.New(slog.NewTextHandler(&log, nil)))
+	if err := store.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "system/missing") {
+		t.Errorf("want one line about system/missing, got:\n%s", got)
 	}
 }
