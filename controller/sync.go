@@ -92,6 +92,7 @@ func (c *controller) perform(ctx context.Context, built compile.Built, done *obs
 		done.Report, err = c.apply(ctx, done.Steps, next)
 	}
 	done.Err, done.Report.Phases.Render = err, rendered
+	done.Ended = ctx.Err() != nil
 	done.Running = c.target.Running().Conf
 	c.observer.Posted(done.Report.Posts)
 }

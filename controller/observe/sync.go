@@ -25,6 +25,7 @@ type Sync struct {
 
 	Partial bool // objects that nginx rejects, or may reject, are in quarantine
 	Held    bool // the steps that need a reload wait for a later sync
+	Ended   bool // the controller ended meanwhile, so an error says nothing about the configuration
 }
 
 // Sync logs and counts a sync that did something or failed, and records an Event if there was a
@@ -55,7 +56,7 @@ func (o *Observer) Sync(s Sync) {
 		o.phases(s.Report.Phases)
 		o.Metrics.Loaded(s.Running, time.Now())
 		o.Events.Event(o.Pod, corev1.EventTypeNormal, "RELOAD", "nginx loaded a new configuration: "+why[0])
-	case s.Err != nil && (s.Steps == nil || slices.ContainsFunc(s.Steps, isReload)):
+	case s.Err != nil && !s.Ended && (s.Steps == nil || slices.ContainsFunc(s.Steps, isReload)):
 		o.Metrics.LoadFailed()
 		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx was not reloaded: "+problem)
 	}
