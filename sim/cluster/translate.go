@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -83,17 +84,23 @@ func (c *Client) putTranslated(ctx context.Context, object *unstructured.Unstruc
 	return version, nil
 }
 
+// deleteTranslated deletes the translation of an object. If a part of it does not exist, that is an error,
+// but the rest is deleted.
 func (c *Client) deleteTranslated(ctx context.Context, object *unstructured.Unstructured) error {
 	all, err := c.translated.forget(object)
 	if err != nil {
 		return err
 	}
+	var missing []error
 	for _, one := range slices.Backward(all) {
-		if err := c.delete(ctx, one); err != nil {
+		err := c.delete(ctx, one)
+		if apierrors.IsNotFound(err) {
+			missing = append(missing, err)
+		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(missing...)
 }
 
 // translateAll returns the translations of objects.

@@ -62,6 +62,16 @@ func TestTranslatedObjects(t *testing.T) {
 	if err := client.Delete(t.Context(), configMap(t, "default", "map", "b")); !apierrors.IsNotFound(err) {
 		t.Errorf("a second deletion: %v", err)
 	}
+	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "efg")); err != nil {
+		t.Fatal(err)
+	}
+	if err := look.CoreV1().ConfigMaps("default").Delete(t.Context(), "map-g", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Delete(t.Context(), configMap(t, "default", "map", "efg")); !apierrors.IsNotFound(err) {
+		t.Errorf("a deletion of which a part is missing: %v", err)
+	}
+	want("after it", "")
 }
 
 // A write that the API server refuses for a part of a translation does not make the client forget what
