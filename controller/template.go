@@ -43,7 +43,7 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 
 // testTemplate tests a user's template with an empty cluster before the first sync, and then with
 // the present ConfigMap. If nginx rejected the template in every sync, the controller would never
-// become ready. testTemplate keeps a rejected configuration as nginx.conf.next.
+// become ready; neither would it without `daemon off;`, which nginx -t does not require. testTemplate keeps a rejected configuration as nginx.conf.next.
 func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {
@@ -61,6 +61,9 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	for _, cluster := range clusters {
 		err := c.try(ctx, cluster, input)
 		if err == nil {
+			err = staysInForeground(cluster, input)
+		}
+		if err == nil {
 			return nil
 		}
 		if !errors.As(err, &rejection) {
@@ -73,6 +76,16 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	}
 	words := strings.ReplaceAll(inTemplate(input.Template, rejection).Error(), rejection.File, kept)
 	return fmt.Errorf("--nginx-template: %s; the rejected configuration is %s", words, kept)
+}
+
+// staysInForeground returns an error for a template with which nginx would go to the background. nginx -t
+// accepts it.
+func staysInForeground(cluster snapshot.Snapshot, input compile.Input) error {
+	conf, err := compile.Build(cluster, input).Conf()
+	if err != nil {
+		return err
+	}
+	return nginx.InForeground(conf)
 }
 
 // inTemplate adds the position in the template to a rejection: the line that renders the rejected

@@ -18,6 +18,7 @@ func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"it works":             {"http {\nserver {\n{{ if .Cfg.UseHTTP2 }}http2 on;{{ end }}\n}\n}\n", ""},
 		"it does not render":   {"http {\n{{ .Cfg.NoSuchKey }}\n}\n", "--nginx-template: my.tmpl:2:7: "},
+		"it renders nothing":   {"{{ range .Servers }}{{ end }}\n", "--nginx-template: my.tmpl: the template renders nothing"},
 		"stream-lua":           {"stream {\nserver {\n  preread_by_lua_block {\n  }\n}\n}\n", ""},
 		"digest":               {"http {\nserver {\n  auth_digest off;\n}\n}\n", "--nginx-template: my.tmpl:3: auth_digest: nginx has no module http_auth_digest"},
 		"written by an action": {"http {\n{{ print \"auth_digest off;\" }}\n}\n", "--nginx-template: my.tmpl: auth_digest: "},

@@ -110,6 +110,20 @@ func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 	}
 }
 
+// Without `daemon off;`, nginx accepts the configuration but no sync can start it.
+func TestStartFailsIfNginxWouldGoToTheBackground(t *testing.T) {
+	t.Parallel()
+	read, err := render.Parse("my.tmpl", []byte(strings.Replace(answering("one"), "daemon off;", "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := launchAs(t, true, func(c *controller.Config) { c.Template = read })
+	want := "--nginx-template: the line `daemon off;` is missing"
+	if err := r.ended(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 // A template may need values of the ConfigMap.
 func TestTemplateThatNeedsTheConfigMap(t *testing.T) {
 	t.Parallel()

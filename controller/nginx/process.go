@@ -94,8 +94,16 @@ func inForeground(conf string) error {
 	if err != nil {
 		return err
 	}
+	if err := InForeground(text); err != nil {
+		return fmt.Errorf("%s: %w", conf, err)
+	}
+	return nil
+}
+
+// InForeground returns an error for the text of a configuration that Start refuses.
+func InForeground(text []byte) error {
 	if !daemonOff.Match(text) {
-		return fmt.Errorf("%s: the line `daemon off;` is missing: add it at the top", conf)
+		return errors.New("the line `daemon off;` is missing: add it at the top")
 	}
 	return nil
 }

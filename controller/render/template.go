@@ -135,6 +135,9 @@ func (t *Template) execute(data *root) ([]byte, error) {
 	if err := t.parsed.Execute(&text, data); err != nil {
 		return nil, t.readable(err)
 	}
+	if len(bytes.TrimSpace(text.Bytes())) == 0 {
+		return nil, t.readable(fmt.Errorf("%s: the template renders nothing: it must write the whole nginx.conf", t.parsed.Name()))
+	}
 	return text.Bytes(), nil
 }
 
