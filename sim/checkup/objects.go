@@ -3,6 +3,7 @@ package checkup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -107,10 +108,14 @@ func (c *checkup) answers(ctx context.Context, host string) (after time.Duration
 	}}
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
+	last := errors.New("none yet")
 	for {
-		last := c.ask(ctx, client, host)
-		if last == nil {
+		err := c.ask(ctx, client, host)
+		switch {
+		case err == nil:
 			return time.Since(began), nil
+		case ctx.Err() == nil: // otherwise the end of ctx cut the request off
+			last = err
 		}
 		select {
 		case <-ticker.C:

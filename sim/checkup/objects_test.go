@@ -1,0 +1,40 @@
+package checkup
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/sim/driver"
+)
+
+// at is an instance whose proxy listens at an address.
+type at struct {
+	driver.Instance
+	address netip.AddrPort
+}
+
+func (a at) Address() netip.AddrPort { return a.address }
+func (at) Died() <-chan struct{}     { return nil }
+
+// The last answer is that of a server, not the end of the request that the end of the wait cuts off.
+func TestLastAnswer(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 2 {
+			cancel(errors.New("too late"))
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	c := checkup{instance: at{address: netip.MustParseAddrPort(server.Listener.Addr().String())}, turn: 1}
+	_, err := c.answers(ctx, "host.example")
+	if want := "host.example: too late; the last answer: 200 OK from no pod"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
