@@ -157,7 +157,7 @@ func (c *checker) health() {
 			c.Problem(fmt.Sprintf("%d is not a status", h.Status), "write one from 100 to 599", append(at, "status")...)
 		}
 		if h.Proves == "" {
-			c.Problem("a health check without proves:", "add what it proves, and what it does not", at...)
+			c.Problem("a health check has no proves:", "write what it proves, and what it does not", at...)
 		}
 	}
 }
