@@ -43,7 +43,8 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 
 // testTemplate tests a user's template with an empty cluster before the first sync, and then with
 // the present ConfigMap. If nginx rejected the template in every sync, the controller would never
-// become ready; neither would it without `daemon off;`, which nginx -t does not require. testTemplate keeps a rejected configuration as nginx.conf.next.
+// become ready; neither would it without `daemon off;`, which nginx -t does not require. testTemplate
+// keeps a rejected configuration as nginx.conf.next.
 func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"windtunnel.dev/sim/driver"
@@ -24,9 +25,9 @@ func (at) Died() <-chan struct{}     { return nil }
 // The last answer is that of a server, not the end of the request that the end of the wait cuts off.
 func TestLastAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	asked := 0
+	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if asked++; asked == 2 {
+		if asked.Add(1) == 2 {
 			cancel(errors.New("too late"))
 			<-r.Context().Done()
 		}
