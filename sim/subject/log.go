@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"time"
 
@@ -15,12 +16,17 @@ type ReadSync func(line []byte) (sync *event.Sync, at time.Time)
 // FollowLog reads a controller's log from r until its end and copies each line to keep. It writes an
 // event.Sync for each line that tells of one. It only copies all other lines: subjects whose logs tell
 // nothing are measured from outside in the same way.
+//
+// If keep fails, as on a full disk, FollowLog says so in the event log and reads on: a controller whose log
+// nobody reads blocks. It returns the first such error at the end.
 func FollowLog(r io.Reader, keep io.Writer, log *event.Log, name string, read ReadSync) error {
 	lines := bufio.NewReader(r)
+	var lost error
 	for {
 		line, err := lines.ReadBytes('\n')
-		if _, werr := keep.Write(line); werr != nil {
-			return werr
+		if _, werr := keep.Write(line); werr != nil && lost == nil {
+			lost = werr
+			log.Trouble(name, "the controller's log is incomplete", werr.Error())
 		}
 		if sync, at := read(line); sync != nil {
 			when := log.Now()
@@ -30,10 +36,10 @@ func FollowLog(r io.Reader, keep io.Writer, log *event.Log, name string, read Re
 			log.Write(event.Event{At: when, Subject: name, Sync: sync})
 		}
 		if err == io.EOF {
-			return nil
+			return lost
 		}
 		if err != nil {
-			return err
+			return errors.Join(lost, err)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package subject_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +85,41 @@ func TestFollowLog(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+type fullDisk struct{ writes int }
+
+func (f *fullDisk) Write([]byte) (int, error) {
+	f.writes++
+	return 0, syscall.ENOSPC
+}
+
+// A full disk does not stop a controller: its log is read to the end, and its syncs are events.
+func TestFollowLogReadsOnIfTheLogCannotBeKept(t *testing.T) {
+	var events bytes.Buffer
+	log := event.NewLog(&events, time.Now())
+	read := func([]byte) (*event.Sync, time.Time) { return &event.Sync{}, time.Time{} }
+	disk := &fullDisk{}
+	if err := subject.FollowLog(strings.NewReader("one\ntwo\nthree"), disk, log, "a", read); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("FollowLog = %v, want %v", err, syscall.ENOSPC)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var syncs, troubles int
+	for e, err := range event.Read(&events) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Sync != nil:
+			syncs++
+		case e.Trouble != nil:
+			troubles++
+		}
+	}
+	if disk.writes != 3 || syncs != 3 || troubles != 1 {
+		t.Errorf("%d writes, %d syncs, %d troubles; want 3, 3, 1", disk.writes, syncs, troubles)
 	}
 }
 

@@ -132,7 +132,7 @@ func (i *instance) follow(c *controllerContainer, pod string) error {
 			return
 		}
 		defer stream.Close()
-		subject.FollowLog(stream, io.MultiWriter(file, &c.tail), i.options.Log, i.subject.Name, i.setup.Read)
+		subject.FollowLog(stream, io.MultiWriter(&c.tail, file), i.options.Log, i.subject.Name, i.setup.Read)
 	}()
 	go func() {
 		awaitEnd(end)

@@ -29,7 +29,7 @@ func (i *Instance) startProcess(ctx context.Context) (*process, error) {
 	go func() {
 		defer close(followed)
 		defer logFile.Close()
-		subject.FollowLog(output, io.MultiWriter(logFile, &p.tail, &p.refusal), i.Options.Log, i.Subject.Name, i.setup.Read)
+		subject.FollowLog(output, io.MultiWriter(&p.tail, &p.refusal, logFile), i.Options.Log, i.Subject.Name, i.setup.Read)
 	}()
 	if p.controller, err = i.runtime.Start(ctx, input); err != nil {
 		input.Close()
