@@ -22,6 +22,7 @@ type Log struct {
 	buf    *bufio.Writer
 	err    error
 	tap    func(Event)
+	failed func(error)
 	flush  *time.Timer // flushes buf; nil: nothing is buffered
 	closed bool
 }
@@ -49,6 +50,28 @@ func (l *Log) Tap(observe func(Event)) {
 	l.tap = observe
 }
 
+// OnFailure calls report when an event cannot be written, at most once. report must be fast and must not
+// write events.
+func (l *Log) OnFailure(report func(error)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = report
+	if l.err != nil {
+		report(l.err)
+	}
+}
+
+// fail notes the first error. The caller holds mu.
+func (l *Log) fail(err error) {
+	if err == nil {
+		return
+	}
+	l.err = err
+	if l.failed != nil {
+		l.failed(err)
+	}
+}
+
 // Write appends e. After the first error it writes nothing more; Close returns that error. What is
 // written after Close is flushed only by another Close.
 func (l *Log) Write(e Event) {
@@ -71,7 +94,7 @@ func (l *Log) Write(e Event) {
 	case l.flush == nil:
 		l.flush = time.AfterFunc(flushAfter, l.flushBuffered)
 	}
-	l.err = err
+	l.fail(err)
 	if l.tap != nil {
 		l.tap(e)
 	}
@@ -87,7 +110,7 @@ func (l *Log) flushBuffered() {
 	defer l.mu.Unlock()
 	l.flush = nil
 	if l.err == nil && !l.closed {
-		l.err = l.buf.Flush()
+		l.fail(l.buf.Flush())
 	}
 }
 
@@ -112,7 +135,10 @@ func (l *Log) Close() error {
 	if l.flush != nil {
 		l.flush.Stop()
 	}
-	return errors.Join(l.err, l.buf.Flush())
+	if l.err != nil {
+		return l.err
+	}
+	return l.buf.Flush()
 }
 
 // longest is the maximum length of a line, in bytes.

@@ -155,6 +155,25 @@ func TestCloseReturnsAWriteError(t *testing.T) {
 	}
 }
 
+// A run without its log says nothing, so whoever makes it can end it at once.
+func TestAFailureIsReportedOnce(t *testing.T) {
+	disk := errors.New("disk full")
+	log := event.NewLog(full{disk}, time.Now())
+	var reported []error
+	log.OnFailure(func(err error) { reported = append(reported, err) })
+	for range 10_000 {
+		log.Write(event.Event{Host: &event.Host{}})
+	}
+	if err := log.Close(); err != disk || len(reported) != 1 || reported[0] != disk {
+		t.Errorf("Close = %v, reported %v, want %v once", err, reported, disk)
+	}
+	late := false
+	log.OnFailure(func(error) { late = true })
+	if !late {
+		t.Error("a failure before the call is not reported")
+	}
+}
+
 func TestInvalidLineIsReported(t *testing.T) {
 	got, err := read(t, "{\"at\":1}\n{\"at\":2}\nnot JSON\n")
 	if len(got) != 2 || err == nil || !strings.Contains(err.Error(), "line 3") {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -39,6 +39,7 @@ type stage struct {
 
 	mu     sync.Mutex
 	actors []*actor
+	disk   disk // with the event log
 }
 
 func (*stage) Name() string { return "stage" }
@@ -184,7 +185,7 @@ func (s *stage) play(text string, see func(e event.Event, interrupt context.Canc
 	ctx, interrupt := context.WithCancelCause(s.t.Context())
 	defer interrupt(nil)
 	start := time.Now()
-	log := event.NewLog(io.Discard, start)
+	log := event.NewLog(&s.disk, start)
 	var mu sync.Mutex
 	var events []event.Event
 	log.Tap(func(e event.Event) {
@@ -204,6 +205,16 @@ func (s *stage) play(text string, see func(e event.Event, interrupt context.Canc
 		}
 	}
 	return slices.Clone(events), err
+}
+
+// disk is where the event log is written, and may be full.
+type disk struct{ full atomic.Bool }
+
+func (d *disk) Write(p []byte) (int, error) {
+	if d.full.Load() {
+		return 0, syscall.ENOSPC
+	}
+	return len(p), nil
 }
 
 // phases returns the phases in the log, as "subject name round".

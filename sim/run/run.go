@@ -39,7 +39,7 @@ type Options struct {
 // stopPatience is how long subjects may take to end by themselves.
 const stopPatience = 20 * time.Second
 
-// Do runs the scenario to its end, or until ctx is done or a subject dies.
+// Do runs the scenario to its end, or until ctx is done, a subject dies or the log cannot be written.
 // Nothing it started is left when it returns. The error says why the run could
 // not be finished; what was seen until then is in the log.
 func Do(ctx context.Context, o Options) (err error) {
@@ -62,6 +62,7 @@ func Do(ctx context.Context, o Options) (err error) {
 	// The probes end before the subjects do: the end of a subject is not part of the run.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	o.Log.OnFailure(func(err error) { cancel(fmt.Errorf("the event log cannot be written: %w", err)) })
 	if err := launch(ctx, rigs, population); err != nil {
 		return err
 	}

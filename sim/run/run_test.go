@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,19 @@ func TestDyingSubjectEndsTheRun(t *testing.T) {
 	})
 	if !told || !slices.Contains(phases(events), " cut 0") {
 		t.Errorf("trouble logged: %v; phases %q", told, phases(events))
+	}
+}
+
+// Without its log, the rest of a run is of no use, and may take hours.
+func TestFullDiskEndsTheRun(t *testing.T) {
+	s := &stage{t: t}
+	_, err := s.play(two+forever, func(e event.Event, _ context.CancelCauseFunc) {
+		if begins(e, "a", 1) {
+			s.disk.full.Store(true)
+		}
+	})
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the event log cannot be written") {
+		t.Errorf("error %v", err)
 	}
 }
 
