@@ -151,7 +151,7 @@ func createCaseDir(out, name string) (rundir.Dir, error) {
 	if _, err := os.Stat(dir.File(rundir.Result)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)
 	}
-	return dir, os.MkdirAll(string(dir), 0o755)
+	return dir, nil
 }
 
 // print prints the results in the chosen format.

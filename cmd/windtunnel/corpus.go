@@ -61,7 +61,7 @@ func (o corpusMakeOptions) make(stdout io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
+	if err := makeWritable(o.out); err != nil {
 		return err
 	}
 	index := clusters.Index{Schema: clusters.Schema}

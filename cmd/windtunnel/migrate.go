@@ -92,9 +92,6 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 	if _, err := makeOut(&plan.Dir, "migrate"); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(plan.Dir, 0o755); err != nil {
-		return err
-	}
 	d, err := migrate.Do(ctx, plan)
 	if err != nil {
 		return err

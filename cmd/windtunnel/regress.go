@@ -96,6 +96,13 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	if o.out != "" {
+		removeEmpty, err := makeOut(&o.out, "")
+		if err != nil {
+			return err
+		}
+		defer removeEmpty()
+	}
 	folder, err := tempdir.Make("regress")
 	if err != nil {
 		return err
@@ -117,7 +124,12 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		}
 	}
 	options := regress.Options{Parts: parts, Minimise: o.minimise, Today: time.Now()}
-	sides, notes, err := o.open(subjects, folder.Path, &options)
+	var sides side.Pair
+	var notes []string
+	err = untilDone(ctx, func() (err error) { // large clusters take minutes
+		sides, notes, err = o.open(subjects, folder.Path, &options)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -135,6 +147,7 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	result, err := regress.Run(ctx, options)
 	progress.end()
 	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "windtunnel: interrupted; there is no report, because the comparison is incomplete")
 		return exitWith(judge.Interrupted)
 	}
 	if err != nil {

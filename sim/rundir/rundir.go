@@ -54,11 +54,14 @@ func Default(name string, now time.Time) (string, error) {
 
 // Create makes the folder of a run, with the scenario in it, so that the reports can be made again.
 // The scenario is a copy of its file, unless rewritten says that it differs from the file. If the
-// folder already contains a run, Create returns an error.
+// folder already contains a run or the results of another command, Create returns an error.
 func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	d := Dir(path)
 	if _, err := os.Stat(d.File(Events)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", path)
+	}
+	if _, err := os.Stat(d.File(Result)); err == nil {
+		return "", fmt.Errorf("%s holds other results already, in %s: choose another --out", path, Result)
 	}
 	kept := keptOf(s)
 	text, err := Text(s, rewritten)
