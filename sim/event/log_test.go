@@ -164,7 +164,7 @@ func TestAFailureIsReportedOnce(t *testing.T) {
 	for range 10_000 {
 		log.Write(event.Event{Host: &event.Host{}})
 	}
-	if err := log.Close(); err != disk || len(reported) != 1 || reported[0] != disk {
+	if err := log.Close(); !errors.Is(err, disk) || len(reported) != 1 || !errors.Is(reported[0], disk) {
 		t.Errorf("Close = %v, reported %v, want %v once", err, reported, disk)
 	}
 	late := false
