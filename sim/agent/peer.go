@@ -178,28 +178,25 @@ const clockEvery = 5 * time.Second
 // followClock measures the clock until ctx ends, so that an uneven drift does no harm. It skips
 // measurements that fail, because the next one may succeed.
 func (p *Peer) followClock(ctx context.Context) {
-	ticker := time.NewTicker(clockEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			_ = p.MeasureClock(ctx)
-		}
-	}
+	repeat(ctx, clockEvery, func() { _ = p.MeasureClock(ctx) })
 }
 
-// keepAlive asks the agent for something, more often than its lease requires, until ctx ends.
+// keepAlive asks the agent for something, more often than its lease requires, until ctx ends. It skips
+// requests that fail, because the next round notices if the agent has ended.
 func (p *Peer) keepAlive(ctx context.Context) {
-	ticker := time.NewTicker(Lease / 4)
+	repeat(ctx, Lease/4, func() { _ = p.call(ctx, http.MethodGet, "/clock", nil, &now{}) })
+}
+
+// repeat calls do at each interval until ctx ends.
+func repeat(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = p.call(ctx, http.MethodGet, "/clock", nil, &now{}) // the next round notices if it has ended
+			do()
 		}
 	}
 }

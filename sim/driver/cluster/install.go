@@ -187,7 +187,7 @@ func (i *instance) openPool(ctx context.Context) error {
 		Log: i.options.Log, Subject: i.subject.Name,
 	})
 	if err != nil {
-		return err // i.pods stays nil: a nil *pool.Fleet in it would not be
+		return err // i.pods stays nil: an interface that holds a nil *pool.Fleet is not nil
 	}
 	i.pods = fleet
 	return nil

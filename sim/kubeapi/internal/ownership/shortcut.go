@@ -127,7 +127,7 @@ func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool
 	return true
 }
 
-// equal is equality.Semantic.DeepEqual. Most values are equal in all details, which is quicker to see.
+// equal is equality.Semantic.DeepEqual with a faster check first: most values are equal in all details.
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // SameMetadata reports whether a and b are equal in all that an update may set, and so equally
