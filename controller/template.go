@@ -60,10 +60,7 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	}
 	var rejection *apply.Rejection
 	for _, cluster := range clusters {
-		err := c.try(ctx, cluster, input)
-		if err == nil {
-			err = staysInForeground(cluster, input)
-		}
+		err := c.tryTemplate(ctx, cluster, input)
 		if err == nil {
 			return nil
 		}
@@ -79,14 +76,17 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	return fmt.Errorf("--nginx-template: %s; the rejected configuration is %s", words, kept)
 }
 
-// staysInForeground returns an error for a template with which nginx would go to the background. nginx -t
-// accepts it.
-func staysInForeground(cluster snapshot.Snapshot, input compile.Input) error {
-	conf, err := compile.Build(cluster, input).Conf()
+// tryTemplate is like try. It also returns an error if nginx could not start with the configuration, though
+// nginx -t accepts it.
+func (c *controller) tryTemplate(ctx context.Context, cluster snapshot.Snapshot, input compile.Input) error {
+	compiled, err := compile.Compile(cluster, input)
 	if err != nil {
 		return err
 	}
-	return nginx.InForeground(conf)
+	if err := c.target.Try(ctx, compiled.State); err != nil {
+		return err
+	}
+	return nginx.CheckForeground(compiled.State.Conf.Bytes())
 }
 
 // inTemplate adds the position in the template to a rejection: the line that renders the rejected

@@ -51,8 +51,12 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 	if err != nil {
 		return nil, fmt.Errorf("starting nginx: %w", err)
 	}
-	if err := inForeground(conf); err != nil {
+	text, err := os.ReadFile(conf)
+	if err != nil {
 		return nil, fmt.Errorf("starting nginx: %w", err)
+	}
+	if err := CheckForeground(text); err != nil {
+		return nil, fmt.Errorf("starting nginx: %s: %w", conf, err)
 	}
 	cmd := exec.Command(n.Binary, "-c", conf)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal reaches only the controller
@@ -86,23 +90,11 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 
 var daemonOff = regexp.MustCompile(`(?m)^\s*daemon\s+off\s*;`)
 
-// inForeground returns an error for a configuration with which nginx would go to the background,
+// CheckForeground returns an error for a configuration with which nginx would go to the background,
 // where we could not notice its end. `-g "daemon off;"` does not help: it stays in force over
 // reloads, and conflicts with a file that contains the directive as well.
-func inForeground(conf string) error {
-	text, err := os.ReadFile(conf)
-	if err != nil {
-		return err
-	}
-	if err := InForeground(text); err != nil {
-		return fmt.Errorf("%s: %w", conf, err)
-	}
-	return nil
-}
-
-// InForeground returns an error for the text of a configuration that Start refuses.
-func InForeground(text []byte) error {
-	if !daemonOff.Match(text) {
+func CheckForeground(conf []byte) error {
+	if !daemonOff.Match(conf) {
 		return errors.New("the line `daemon off;` is missing: add it at the top")
 	}
 	return nil
