@@ -168,7 +168,7 @@ func TestCost(t *testing.T) {
 // An ingress is denied if the template fails with it.
 func TestFailingTemplate(t *testing.T) {
 	r := reviewer(t, nil)
-	template, err := render.Parse("my.tmpl", []byte(`{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
+	template, err := render.Parse("my.tmpl", []byte(`events {}{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
 	if err != nil {
 		t.Fatal(err)
 	}
