@@ -55,7 +55,7 @@ func (a Tracker) createAlike(obj runtime.Object, manager string) bool {
 // return false for equal fields.
 func (a Tracker) setSameFields(x, y runtime.Object) bool {
 	return (object.Meta(x).GenerateName == "") == (object.Meta(y).GenerateName == "") &&
-		a.Resource.SetsLargeField(x) == a.Resource.SetsLargeField(y) && sameFieldSet(a.Resource, x, y)
+		sameList(a.Resource.LargeFieldOf(x), a.Resource.LargeFieldOf(y)) && sameFieldSet(a.Resource, x, y)
 }
 
 // isPlain reports whether the shortcuts apply: to built-in kinds and to whole objects.

@@ -24,14 +24,17 @@ func sameFieldSet(res *resource.Resource, a, b runtime.Object) bool {
 }
 
 // sameLargeField reports whether base and next both have the large field, or neither has. It has
-// one owner as a whole.
+// one owner as a whole. An empty list is never the same, because base is stored without empty lists.
 func sameLargeField(base *store.Object, next runtime.Object) bool {
-	large := base.Resource.LargeField
-	if large.Field == 0 {
+	is := base.Resource.LargeFieldOf(next)
+	if !is.IsValid() {
 		return true
 	}
-	_, first, _ := object.Cut(base.Raw, large.Field)
-	return (first != nil) == base.Resource.SetsLargeField(next)
+	_, first, _ := object.Cut(base.Raw, base.Resource.LargeField.Field)
+	if first == nil {
+		return is.IsNil()
+	}
+	return is.Len() > 0
 }
 
 // sameKeys compares the metadata that a client owns.
@@ -92,13 +95,22 @@ func sameValue(a, b reflect.Value) bool {
 		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
 	case reflect.Slice:
 		if atomicLists[a.Type()] {
-			return (a.Len() == 0) == (b.Len() == 0)
+			return sameList(a, b)
 		}
-		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
+		return a.IsNil() == b.IsNil() && equality.Semantic.DeepEqual(a.Interface(), b.Interface())
 	case reflect.Map:
 		return sameEntries(a, b)
 	}
 	return a.IsZero() == b.IsZero()
+}
+
+// sameList reports whether two lists are both absent, both empty, or both filled: an empty list has an
+// owner, an absent one has none. It is true for two zero Values.
+func sameList(a, b reflect.Value) bool {
+	if !a.IsValid() {
+		return true
+	}
+	return a.IsNil() == b.IsNil() && (a.Len() == 0) == (b.Len() == 0)
 }
 
 func sameEntries(a, b reflect.Value) bool {

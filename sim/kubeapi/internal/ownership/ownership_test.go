@@ -25,7 +25,7 @@ func TestShortcutEqualsFieldManager(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := map[int]int{} // number of shortcuts by the number of owners
-	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease, randomIngress} {
+	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomSlice, randomSlice, randomConfigMap, randomService, randomLease, randomIngress} {
 		for range 2000 {
 			old, next := kind(rng), kind(rng)
 			a := trackerFor(t, old)
@@ -60,7 +60,11 @@ func TestShortcutEqualsFieldManager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			full, err := m.Update(old, next, manager)
+			stored, err := base.Decode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := m.Update(stored, next, manager)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,8 +147,14 @@ func randomSlice(rng *rand.Rand) runtime.Object {
 	if len(s.Endpoints) > 0 && rng.IntN(2) == 0 {
 		s.Endpoints[0].NodeName = new("n")
 	}
-	if rng.IntN(3) == 0 {
+	switch rng.IntN(6) { // an empty list has an owner, no list has none
+	case 0, 1:
 		s.Ports = nil
+	case 2:
+		s.Ports = []discoveryv1.EndpointPort{}
+	}
+	if len(s.Endpoints) == 0 && rng.IntN(4) == 0 {
+		s.Endpoints = []discoveryv1.Endpoint{}
 	}
 	defaults.EndpointSlice(s, nil)
 	return s

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -107,7 +106,7 @@ func hasField(set, name string) bool {
 }
 
 // sameExceptLargeField reports whether a client could have changed nothing but the large field
-// between old and next.
+// between old and next. An empty list and an absent one have different owners, so they differ.
 func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool {
 	was, is := object.Meta(old), *object.Meta(next)
 	is.ManagedFields = was.ManagedFields
@@ -119,16 +118,13 @@ func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool
 		switch name := a.Type().Field(i).Name; name {
 		case "TypeMeta", "ObjectMeta", res.LargeField.Name:
 		default:
-			if !equal(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
+			if !reflect.DeepEqual(a.Field(i).Addr().Interface(), b.Field(i).Addr().Interface()) {
 				return false
 			}
 		}
 	}
 	return true
 }
-
-// equal is equality.Semantic.DeepEqual with a faster check first: most values are equal in all details.
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // SameMetadata reports whether a and b are equal in all that an update may set, and so equally
 // valid. Validation takes longer than the rest of an update.

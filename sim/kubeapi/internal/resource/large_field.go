@@ -27,16 +27,15 @@ func (res *Resource) CopyOf(obj runtime.Object) runtime.Object {
 	light.Elem().Set(from)
 	light.Elem().FieldByName(res.LargeField.Name).SetZero()
 	copied := light.Interface().(runtime.Object).DeepCopyObject()
-	res.largeField(copied).Set(res.largeField(obj))
+	res.LargeFieldOf(copied).Set(res.LargeFieldOf(obj))
 	return copied
 }
 
-// SetsLargeField reports whether obj has elements in the large field; false if the kind has none.
-func (res *Resource) SetsLargeField(obj runtime.Object) bool {
-	return res.LargeField.Field != 0 && res.largeField(obj).Len() > 0
-}
-
-func (res *Resource) largeField(obj runtime.Object) reflect.Value {
+// LargeFieldOf returns the large field of obj; the zero Value if the kind has none.
+func (res *Resource) LargeFieldOf(obj runtime.Object) reflect.Value {
+	if res.LargeField.Field == 0 {
+		return reflect.Value{}
+	}
 	return reflect.ValueOf(obj).Elem().FieldByName(res.LargeField.Name)
 }
 
@@ -65,6 +64,6 @@ func (res *Resource) reserveLargeField(obj runtime.Object, message []byte) {
 		return
 	}
 	if n := object.Count(message, res.LargeField.Field); n > 0 {
-		res.largeField(obj).Grow(n)
+		res.LargeFieldOf(obj).Grow(n)
 	}
 }
