@@ -39,22 +39,20 @@ func WriteText(path string, text []byte) error {
 // is the reason.
 func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return naming(path, err)
+	}
+	defer os.Remove(file.Name())
+	if err := errors.Join(write(file), file.Chmod(0o644), file.Close()); err != nil {
+		return naming(path, err)
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// naming returns the error of a file operation as an error of path, and other errors as they are.
+func naming(path string, err error) error {
 	if reason := new(os.PathError); errors.As(err, &reason) {
 		return &os.PathError{Op: "write", Path: path, Err: reason.Err}
 	}
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	if err := write(file); err != nil {
-		file.Close()
-		return err
-	}
-	if err := file.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return err
 }

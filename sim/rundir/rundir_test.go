@@ -3,6 +3,7 @@ package rundir_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -256,5 +257,21 @@ func TestWriteTextNamesTheFile(t *testing.T) {
 	err := rundir.WriteText(path, nil)
 	if want := "write " + path + ": no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// A file that cannot be written is named by its path, not by the temporary file beside it, and does not stay.
+func TestWriteFileNamesThePath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "result.json")
+	err := rundir.WriteFile(path, func(w io.Writer) error {
+		w.(*os.File).Close()
+		_, err := w.Write([]byte("text"))
+		return err
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") {
+		t.Errorf("error: %v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
