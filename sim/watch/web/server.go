@@ -7,10 +7,12 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"windtunnel.dev/sim/scenario"
@@ -62,6 +64,9 @@ func Listen(o Options) (*Server, error) {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", o.Address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another process: choose another port, or port 0 for a free one", o.Address)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -139,13 +139,20 @@ func TestRefusesOtherSites(t *testing.T) {
 	}
 }
 
-func TestListensOnLoopbackOnly(t *testing.T) {
+func TestRefusesAddresses(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	for address, want := range map[string]string{
 		"0.0.0.0:0":        "not a loopback address",
 		":0":               "not a loopback address",
 		"example.com:0":    "not a loopback address",
 		"127.0.0.1":        "missing port",
 		"localhost:100000": "invalid port",
+
+		other.Addr().String(): "in use by another process: choose another port",
 	} {
 		s, err := web.Listen(web.Options{Address: address, Scenario: &scenario.Scenario{}})
 		if err == nil || !strings.Contains(err.Error(), want) {
