@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/watch"
@@ -76,9 +74,7 @@ func parseFlags(args []string) (*flags, error) {
 	f.addMetrics()
 	f.addAdmission()
 	addIgnored(f.set)
-	logging := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(logging)
-	f.set.AddGoFlagSet(logging)
+	addLogging(f.set)
 	if err := f.set.Parse(args); err != nil {
 		return f, err
 	}

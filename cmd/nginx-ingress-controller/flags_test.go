@@ -165,7 +165,7 @@ func TestFlagsPage(t *testing.T) {
 	table("Flags of ingress-nginx", func(flag *pflag.Flag) bool { return isTheirs(flag) && ignored[flag.Name] == "" })
 	table("Flags of ingress-nginx without effect here", func(flag *pflag.Flag) bool { return ignored[flag.Name] != "" })
 	table("Additional flags", func(flag *pflag.Flag) bool { return !isTheirs(flag) && klogs.Lookup(flag.Name) == nil })
-	page.WriteString("\nThe flags of klog (`-v` and others) are accepted as well; `-v=2` or more logs details that help\nto find problems.\n")
+	page.WriteString("\nThe flags of klog are accepted as well: `-v=2` or more logs details that help to find problems. Those\nfor log files and headers have no effect, because all lines go to standard error.\n")
 	golden.Check(t, "../../docs/flags.md", page.Bytes())
 }
 

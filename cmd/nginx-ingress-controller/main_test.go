@@ -167,20 +167,20 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 func TestFlagsWithoutEffectAreLogged(t *testing.T) {
-	f, err := parseFlags([]string{"--health-check-path=/healthz", "--health-check-timeout=5", "--maxmind-mirror=x"})
+	f, err := parseFlags([]string{"--health-check-path=/healthz", "--health-check-timeout=5", "--maxmind-mirror=x", "--log_dir=/var/log", "--logtostderr", "-v=0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
 	warnIgnored(f.set, f.logger(&said))
 	got := said.String()
-	for _, want := range []string{"--health-check-timeout has no effect", "--maxmind-mirror has no effect"} {
+	for _, want := range []string{"--health-check-timeout has no effect", "--maxmind-mirror has no effect", "--log_dir has no effect"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no warning %q in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "path") || strings.Count(got, "\n") != 2 {
-		t.Errorf("want one line for each of two flags, got:\n%s", got)
+	if strings.Contains(got, "path") || strings.Count(got, "\n") != 3 {
+		t.Errorf("want one line for each of three flags, got:\n%s", got)
 	}
 }
 
