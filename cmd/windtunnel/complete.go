@@ -1,13 +1,13 @@
 package main
 
 import (
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -63,15 +63,9 @@ func completeFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.
 	return startingWith(typed, append(filesBelow(scenarioFolder), filesBelow(caseFolder)...)), cobra.ShellCompDirectiveDefault
 }
 
-// filesBelow returns the YAML files in a folder.
+// filesBelow returns the YAML files in a folder; none if it cannot be read.
 func filesBelow(folder string) []string {
-	var files []string
-	_ = filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {
-			files = append(files, name)
-		}
-		return nil // unreadable files are not completed
-	})
+	files, _ := readfile.Files(folder, ".yaml")
 	return files
 }
 

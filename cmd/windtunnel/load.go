@@ -6,12 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/driver"
@@ -161,21 +161,14 @@ func scenarios(paths []string, tier string, load func(path string) (*scenario.Sc
 func scenarioFiles(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
-		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || name != path && !isYAML(name) {
-				return err
-			}
-			files = append(files, name)
-			return nil
-		})
+		found, err := readfile.Files(path, ".yaml", ".yml")
 		if errors.Is(err, fs.ErrNotExist) && (path == scenarioFolder || path == caseFolder) {
 			return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, path)
 		}
 		if err != nil {
 			return nil, err
 		}
+		files = append(files, found...)
 	}
 	return files, nil
 }
-
-func isYAML(name string) bool { return filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml" }

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,37 +81,37 @@ func Load(paths ...string) ([]Manifest, error) {
 // of names. It leaves out JSON files that Windtunnel writes, such as the index of a corpus. A folder
 // without manifest files is an error.
 func Files(path string) ([]string, error) {
-	info, err := os.Stat(path)
+	files, err := readfile.Files(path, extensions...)
 	if err != nil {
 		return nil, fmt.Errorf("reading manifests: %w", err)
 	}
-	if !info.IsDir() {
-		return []string{path}, nil
+	if len(files) == 1 && files[0] == path {
+		return files, nil
 	}
-	var files []string
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(file)) && !isOurs(file) {
-			files = append(files, file)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no %s file in this folder", path, strings.Join(extensions, ", "))
+	if files = slices.DeleteFunc(files, isOurs); len(files) == 0 {
+		return nil, fmt.Errorf("%s: no %s file in this folder", path, strings.Join(extensions, ", "))
 	}
-	return files, err
+	return files, nil
 }
 
-// isOurs reports whether Windtunnel wrote a JSON file: such a file has a schema and no kind.
+// isOurs reports whether Windtunnel wrote a file of a folder: a JSON file that begins with its schema. It
+// reads no more than the beginning.
 func isOurs(file string) bool {
 	if filepath.Ext(file) != ".json" {
 		return false
 	}
-	data, err := Read(file)
+	opened, err := readfile.Open(file)
 	if err != nil {
 		return false // Load reports it
 	}
-	var head struct{ Schema, Kind string }
-	return json.Unmarshal(data, &head) == nil && head.Kind == "" && strings.HasPrefix(head.Schema, "windtunnel.dev/")
+	defer opened.Close()
+	var begins [3]json.Token
+	decoder := json.NewDecoder(opened)
+	for i := range begins {
+		begins[i], _ = decoder.Token() // what is no JSON has no schema
+	}
+	schema, _ := begins[2].(string)
+	return begins[0] == json.Delim('{') && begins[1] == "schema" && strings.HasPrefix(schema, "windtunnel.dev/")
 }
 
 // Parse reads the objects of one file's data. It skips empty documents.

@@ -122,3 +122,27 @@ func TestTooLargeFileIsAnErrorWithAdvice(t *testing.T) {
 		}
 	}
 }
+
+// Files that Windtunnel wrote are recognised by their beginning, so their size does not matter.
+func TestLoadLeavesOutOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "result.json")
+	if err := os.WriteFile(own, []byte(`{"schema":"windtunnel.dev/result/v1"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(own, Largest+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "one.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, link} {
+		if all, err := Load(path); err != nil || len(all) != 1 || all[0].File != filepath.Join(path, "one.yaml") {
+			t.Errorf("loaded %v, %v", all, err)
+		}
+	}
+}
