@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func corpusCommand() *cobra.Command {
 A corpus is a folder with one file of manifests per cluster, NAME.yaml, and an index,
 index.json. The format is described in docs/corpus.md.`,
 	}
-	command.AddCommand(corpusMakeCommand(), corpusImportCommand())
+	command.AddCommand(corpusMakeCommand(), endsAtOnce(corpusImportCommand()))
 	return command
 }
 
@@ -45,9 +46,10 @@ func corpusMakeCommand() *cobra.Command {
 Writes one file of manifests per size, and an index with the flags that a controller
 needs to read all of a cluster, and the problems that it must report about the broken objects. The
 same seed and size give the same bytes on every machine.
-Exit codes: 0 written, 2 the flags are wrong or the folder has a corpus already.`,
+Exit codes: 0 written, 2 the flags are wrong or the folder has such files already,
+130 interrupted (nothing is left).`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.make(cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.make(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "the folder for the corpus (required)")
@@ -57,28 +59,17 @@ Exit codes: 0 written, 2 the flags are wrong or the folder has a corpus already.
 	return command
 }
 
-func (o corpusMakeOptions) make(stdout io.Writer) error {
+func (o corpusMakeOptions) make(ctx context.Context, stdout io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := makeWritable(o.out); err != nil {
+	removeEmpty, err := makeOut(&o.out, "corpus")
+	if err != nil {
 		return err
 	}
-	index := clusters.Index{Schema: clusters.Schema}
-	for _, size := range o.sizes {
-		c := clusters.Generate(size, o.seed)
-		text, err := c.Manifests()
-		if err != nil {
-			return err
-		}
-		entry := c.Entry(fmt.Sprintf("ingresses-%d", size), size, o.seed)
-		if err := rundir.WriteText(filepath.Join(o.out, entry.File()), text); err != nil {
-			return err
-		}
-		index = index.With(entry)
-	}
-	// The index comes last: a folder without one is not a corpus.
-	if err := writeIndex(o.out, index); err != nil {
+	defer removeEmpty()
+	index, err := o.write(ctx)
+	if err != nil {
 		return err
 	}
 	if o.format.json() {
@@ -90,6 +81,49 @@ func (o corpusMakeOptions) make(stdout io.Writer) error {
 	}
 	return nil
 }
+
+// write writes the clusters and then their index. If that fails, or ctx ends, it removes what it has
+// written: manifests without an index look like a corpus whose controller needs no flags.
+func (o corpusMakeOptions) write(ctx context.Context) (index clusters.Index, err error) {
+	index.Schema = clusters.Schema
+	defer func() {
+		if err != nil {
+			for _, entry := range index.Clusters {
+				err = errors.Join(err, os.Remove(filepath.Join(o.out, entry.File())))
+			}
+		}
+	}()
+	for _, size := range o.sizes {
+		entry, text, err := o.generate(ctx, size)
+		if err != nil {
+			return index, err
+		}
+		if err := rundir.WriteText(filepath.Join(o.out, entry.File()), text); err != nil {
+			return index, err
+		}
+		index = index.With(entry)
+	}
+	return index, writeIndex(o.out, index)
+}
+
+// generate returns a cluster and its manifests. It may take half a minute, and ends as soon as ctx does.
+func (o corpusMakeOptions) generate(ctx context.Context, size int) (clusters.Entry, []byte, error) {
+	var entry clusters.Entry
+	var text []byte
+	err := untilDone(ctx, func() (err error) {
+		c := clusters.Generate(size, o.seed)
+		entry = c.Entry(nameOfSize(size), size, o.seed)
+		text, err = c.Manifests()
+		return err
+	})
+	if err != nil {
+		return clusters.Entry{}, nil, err
+	}
+	return entry, text, nil
+}
+
+// nameOfSize returns the name of the cluster with so many ingresses.
+func nameOfSize(size int) string { return fmt.Sprintf("ingresses-%d", size) }
 
 func (o corpusMakeOptions) check() error {
 	if o.out == "" {
@@ -110,6 +144,12 @@ func (o corpusMakeOptions) check() error {
 	}
 	if _, err := os.Stat(filepath.Join(o.out, clusters.IndexFile)); err == nil {
 		return fmt.Errorf("%s has a corpus already: choose another --out", o.out)
+	}
+	for _, size := range o.sizes {
+		file := filepath.Join(o.out, clusters.Entry{Name: nameOfSize(size)}.File())
+		if _, err := os.Stat(file); err == nil {
+			return fmt.Errorf("%s exists already: choose another --out", file)
+		}
 	}
 	return nil
 }
