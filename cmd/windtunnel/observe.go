@@ -51,7 +51,7 @@ sees the generations of workers and their memory. What cannot be seen is listed 
 beginning, and in the report. It ends after --for, or with Ctrl-C, with a folder like that
 of windtunnel run. docs/observe.md has the permissions.
 Exit codes: 0 observed, 2 there is nothing to observe, 3 the observation is void (the
-report says why).`,
+report says why), 130 interrupted before the observation began.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -42,7 +42,8 @@ routed to them, and each change of endpoints and each new host with its time. It
 contain addresses, labels, annotations or anything from Secrets; with --hash-names it
 does not contain names either. It ends after --for, or with Ctrl-C. If the API server
 cannot be read for a while, a warning says so, and the recording counts it.
-Exit codes: 0 recorded, 2 the cluster could not be read, or the file exists.`,
+Exit codes: 0 recorded, 2 the cluster could not be read, or the file exists, 130
+interrupted before the recording began.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.record(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
