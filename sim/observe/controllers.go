@@ -29,7 +29,8 @@ const (
 type controllers struct {
 	mu     sync.Mutex
 	all    []*controller
-	round  sync.Mutex // one round of scrapes at a time
+	found  *controller // the first one that was found; its pod may be gone
+	round  sync.Mutex  // one round of scrapes at a time
 	inside inside
 }
 
@@ -47,12 +48,20 @@ type controller struct {
 
 // findControllers finds the pods of the controllers.
 func (ob *observation) findControllers(ctx context.Context) (*controllers, error) {
-	cs := &controllers{}
-	for _, url := range ob.MetricsURLs {
-		cs.all = append(cs.all, &controller{name: url, metrics: direct(url)})
+	all, err := ob.namedControllers(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if len(cs.all) > 0 {
-		return cs, nil
+	return &controllers{all: all, found: all[0]}, nil
+}
+
+// namedControllers returns the controllers that the user names; there is at least one.
+func (ob *observation) namedControllers(ctx context.Context) (all []*controller, err error) {
+	for _, url := range ob.MetricsURLs {
+		all = append(all, &controller{name: url, metrics: direct(url)})
+	}
+	if len(all) > 0 {
+		return all, nil
 	}
 	pods, err := ob.pods(ctx)
 	if err != nil {
@@ -62,9 +71,9 @@ func (ob *observation) findControllers(ctx context.Context) (*controllers, error
 		return nil, fmt.Errorf("no pod in the namespace %s has the labels %s: set the controller's namespace with --namespace, its labels with --selector, or its metrics endpoint with --metrics-url", ob.Namespace, ob.Selector)
 	}
 	for i := range pods {
-		cs.all = append(cs.all, ob.newController(&pods[i]))
+		all = append(all, ob.newController(&pods[i]))
 	}
-	return cs, nil
+	return all, nil
 }
 
 // pods returns the pods of controllers that run.
@@ -134,7 +143,7 @@ func (cs *controllers) now() []*controller {
 func (cs *controllers) flags() map[string]string {
 	flags := map[string]string{}
 	for _, name := range question.Flags() {
-		if value := cs.now()[0].flag(name); value != "" {
+		if value := cs.found.flag(name); value != "" {
 			flags[name] = value
 		}
 	}
@@ -143,8 +152,7 @@ func (cs *controllers) flags() map[string]string {
 
 // scenarioController returns the controller as scenarios name it.
 func (cs *controllers) scenarioController(bundled bool) string {
-	all := cs.now()
-	if container := all[0].container(); container != nil && !bundled {
+	if container := cs.found.container(); container != nil && !bundled {
 		return subject.ImagePrefix + container.Image
 	}
 	return subject.Bundled
