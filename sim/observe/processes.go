@@ -2,11 +2,15 @@ package observe
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,12 +42,23 @@ func (ob *observation) lookInside(ctx context.Context, c *controller, running *s
 	number := ob.controllers.inside.add()
 	running.Go(func() {
 		err := ob.runInside(ctx, c, number)
-		ob.controllers.inside.remove(number)
-		if err != nil && ctx.Err() == nil {
-			ob.trouble("the processes of "+c.name+" cannot be observed", err.Error())
+		if ctx.Err() == nil {
+			ob.endInside(c.name, number, err)
 		}
 	})
 }
+
+// endInside says that the processes of a pod can no longer be observed, although the observation goes on:
+// the pod is gone, or its log ended. Its workers count as exited, because nobody would see that.
+func (ob *observation) endInside(pod string, number int, err error) {
+	for _, worker := range ob.controllers.inside.remove(number) {
+		worker.State = event.Exited
+		ob.log.Write(event.Event{At: ob.log.Now(), Subject: subjectName, Worker: &worker})
+	}
+	ob.trouble("the processes of "+pod+" cannot be observed", cmp.Or(err, errLogEnded).Error())
+}
+
+var errLogEnded = errors.New("the log of its ephemeral container ended")
 
 func (ob *observation) runInside(ctx context.Context, c *controller, number int) error {
 	pod := c.pod
@@ -148,6 +163,7 @@ func (ob *observation) writeInside(e event.Event, pod string, number int) {
 		e.Worker.Pod = pod
 		e.Worker.PID += shift
 		e.Worker.Master += shift
+		ob.controllers.inside.see(*e.Worker)
 	case e.Usage != nil:
 		for i := range e.Usage.ByGeneration {
 			e.Usage.ByGeneration[i].Master += shift
@@ -159,11 +175,12 @@ func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	ob.log.Write(e)
 }
 
-// inside contains the last usage of the pods with an ephemeral container, by their numbers.
+// inside contains what the pods with an ephemeral container told last, by their numbers.
 type inside struct {
-	mu   sync.Mutex
-	next int
-	last map[int]*event.Usage // nil for a pod that has not told it yet
+	mu      sync.Mutex
+	next    int
+	last    map[int]*event.Usage // nil for a pod that has not told it yet
+	workers map[int]event.Worker // that have not exited, by their PIDs
 }
 
 func (i *inside) add() int {
@@ -177,10 +194,30 @@ func (i *inside) add() int {
 	return i.next
 }
 
-func (i *inside) remove(number int) {
+// see adds what a worker does.
+func (i *inside) see(w event.Worker) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.workers == nil {
+		i.workers = map[int]event.Worker{}
+	}
+	if i.workers[w.PID] = w; w.State == event.Exited {
+		delete(i.workers, w.PID)
+	}
+}
+
+// remove forgets a pod, and returns its workers that have not exited.
+func (i *inside) remove(number int) (left []event.Worker) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.last, number)
+	for _, pid := range slices.Sorted(maps.Keys(i.workers)) {
+		if pid/mostPIDs == number-1 {
+			left = append(left, i.workers[pid])
+			delete(i.workers, pid)
+		}
+	}
+	return left
 }
 
 // used reports whether there are such pods. Then the usage in the metrics is ignored, because the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +97,31 @@ func TestInside(t *testing.T) {
 	})
 	if err := ob.readInside(&printed, "pod", 1); err != nil || troubles == 0 {
 		t.Errorf("%d troubles, %v", troubles, err)
+	}
+}
+
+// If the log of a container ends before the observation, its workers are gone, and those of others are not.
+func TestInsideEnds(t *testing.T) {
+	ob := &observation{log: event.NewLog(nowhere{}, time.Now()), controllers: &controllers{}}
+	var exited []int
+	var trouble string
+	ob.log.Tap(func(e event.Event) {
+		switch {
+		case e.Worker != nil && e.Worker.State == event.Exited:
+			exited = append(exited, e.Worker.PID)
+		case e.Trouble != nil:
+			trouble = e.Trouble.What + ": " + e.Trouble.Detail
+		}
+	})
+	for number, state := range map[int]event.WorkerState{1: event.Active, 2: event.Draining} {
+		ob.controllers.inside.add()
+		ob.writeInside(event.Event{Worker: &event.Worker{PID: 30, Master: 20, State: state}}, "pod", number)
+	}
+	ob.endInside("pod", 2, nil)
+	if !slices.Equal(exited, []int{30 + mostPIDs}) || trouble != "the processes of pod cannot be observed: the log of its ephemeral container ended" {
+		t.Errorf("exited %v, trouble %q", exited, trouble)
+	}
+	if ob.endInside("pod", 2, nil); len(exited) != 1 {
+		t.Errorf("exited again: %v", exited)
 	}
 }
