@@ -50,7 +50,8 @@ func Value(text []byte, path string) (string, error) {
 	return specfile.Position{Root: documents[0]}.Text(append([]any{"spec"}, at.Steps...)...), nil
 }
 
-// put sets the node at the end of a path. Aliases on the path become copies: the anchor keeps its value.
+// put sets the node at the end of a path. Aliases on the path become copies: the anchor keeps its value. A
+// node with an anchor keeps it.
 func put(node *yaml.Node, path []any, leaf *yaml.Node) error {
 	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
 		node = node.Content[0]
@@ -62,6 +63,7 @@ func put(node *yaml.Node, path []any, leaf *yaml.Node) error {
 		}
 		if i == len(path)-1 {
 			leaf.LineComment, leaf.HeadComment, leaf.FootComment = child.LineComment, child.HeadComment, child.FootComment
+			leaf.Anchor = child.Anchor // aliases of the value follow it
 			*child = *leaf
 			return nil
 		}

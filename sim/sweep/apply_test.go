@@ -127,3 +127,18 @@ func FuzzSet(f *testing.F) {
 		}
 	})
 }
+
+// A value that others refer to remains one that they refer to.
+func TestSetKeepsAnchors(t *testing.T) {
+	changed, err := sweep.Set([]byte(strings.Replace(text, "{services: 10}", "{services: &n 10, pods: *n}", 1)), "population.services", "20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := load(changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Population.Services != 20 || s.Population.Pods != 20 {
+		t.Errorf("population %+v", s.Population)
+	}
+}
