@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -132,6 +133,30 @@ func TestChoose(t *testing.T) {
 	for _, names := range [][]string{{"nothing"}, {"reloads", "reloads"}} {
 		if _, err := sweep.Choose(names, nil); err == nil {
 			t.Errorf("%s: no error", names)
+		}
+	}
+}
+
+// Factors that vary one at a time have few combinations, however many there would be of all of them.
+func TestEffectsOfManyFactors(t *testing.T) {
+	d := sweep.Document{Design: sweep.Design{OneAtATime: true}, Figures: []sweep.Figure{{Name: "f", Kind: measure.Time}}}
+	add := func(value float64, settings ...sweep.Setting) {
+		c := sweep.Combination{Number: len(d.Runs) + 1, Settings: settings}
+		d.Runs = append(d.Runs, sweep.Run{Combination: c, Round: 1, Subjects: []sweep.SubjectValues{{Subject: "s", Valid: true, Values: map[string]float64{"f": value}}}})
+	}
+	add(1)
+	for i := range 60 {
+		f := sweep.Factor{Path: fmt.Sprint("config.key-", i), Values: []string{"a", "b"}, Own: "a"}
+		d.Design.Factors = append(d.Design.Factors, f)
+		add(float64(i+2), sweep.Setting{Path: f.Path, Value: "b"})
+	}
+	d.Evaluate()
+	if len(d.Effects) != 60 || len(d.Interactions) != 0 {
+		t.Fatalf("%d effects, %d interactions", len(d.Effects), len(d.Interactions))
+	}
+	for i, e := range d.Effects {
+		if e.Path != d.Design.Factors[i].Path || e.Base != 1 || e.Mean != float64(i+1) {
+			t.Errorf("effect %+v", e)
 		}
 	}
 }

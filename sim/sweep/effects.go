@@ -82,10 +82,21 @@ func keyOf(levels []int) string {
 	return key.String()
 }
 
+// levelsOf is the inverse of keyOf.
+func levelsOf(key string) (levels []int) {
+	for _, level := range key {
+		levels = append(levels, int(level)-1)
+	}
+	return levels
+}
+
 // evaluate returns the effects and interactions of a design.
 func (c cells) evaluate(d Design) ([]Effect, []Interaction) {
 	if d.Fraction != nil {
 		return c.fitted(d)
+	}
+	if d.OneAtATime { // no cell has two other values, so there is no interaction to look for
+		return c.effects(), nil
 	}
 	return c.effects(), c.interactions()
 }
@@ -136,20 +147,20 @@ func (c cells) interactions() []Interaction {
 	return all
 }
 
-// others returns all levels of the factors besides some, whose levels are 0.
+// others returns the levels of the factors besides some, whose levels are 0. It returns only those that
+// cells have: of factors that vary one at a time, these are few.
 func (c cells) others(besides ...int) [][]int {
-	all := [][]int{make([]int, len(c.factors))}
-	for i, f := range c.factors {
-		if slices.Contains(besides, i) {
-			continue
+	found := map[string][]int{}
+	for key := range c.byKey {
+		levels := levelsOf(key)
+		for _, i := range besides {
+			levels[i] = 0
 		}
-		var more [][]int
-		for _, levels := range all {
-			for level := range f.Values {
-				more = append(more, with(levels, i, level))
-			}
-		}
-		all = more
+		found[keyOf(levels)] = levels
+	}
+	var all [][]int
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[key])
 	}
 	return all
 }
