@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
 	caserun "windtunnel.dev/sim/behave/run"
@@ -152,7 +153,7 @@ func (o caseRecordOptions) derive(paths []string, stdin io.Reader, stderr io.Wri
 	if o.out == "" {
 		return derive.Derived{}, errors.New("--out is missing: name a folder for the cases")
 	}
-	if found, _ := filepath.Glob(filepath.Join(o.out, "*.yaml")); len(found) > 0 {
+	if found, _ := readfile.Glob(o.out, "*.yaml"); len(found) > 0 {
 		return derive.Derived{}, fmt.Errorf("%s has YAML files already: choose another --out, or remove them", o.out)
 	}
 	flags, err := derive.Flags(o.subject.flags)

@@ -34,3 +34,20 @@ func TestFiles(t *testing.T) {
 		t.Errorf("an absent path gives %v", files)
 	}
 }
+
+func TestGlob(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "runs[1]")
+	file := filepath.Join(folder, "a", "result.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Glob(folder, "*/result.json"); err != nil || !slices.Equal(found, []string{file}) {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if found, err := Glob(filepath.Join(folder, "absent"), "*"); err != nil || len(found) > 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}

@@ -133,7 +133,7 @@ func (s Store) write(folder string, e Entry, files map[string][]byte) error {
 
 // Runs reads all runs, sorted by commit and then by their start. A history without runs is an error.
 func (s Store) Runs() ([]Run, error) {
-	files, err := filepath.Glob(filepath.Join(string(s), "*", "[^.]*", EntryFile))
+	files, err := readfile.Glob(string(s), "*/[^.]*/"+EntryFile)
 	if err != nil {
 		return nil, err
 	}

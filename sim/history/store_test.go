@@ -82,7 +82,7 @@ func runs(t *testing.T, s history.Store) []history.Run {
 
 // What is kept is read back: the figures, the commit, what makes runs comparable, and no events.
 func TestAdd(t *testing.T) {
-	store := history.Store(filepath.Join(t.TempDir(), "history"))
+	store := history.Store(filepath.Join(t.TempDir(), "history[1]")) // no pattern
 	folder := add(t, store, makeRun(t, result(), storm), history.Options{Commit: commit("a", 0), Setup: map[string]string{"runner": "big"}})
 	all := runs(t, store)
 	if len(all) != 1 {

@@ -26,7 +26,7 @@ func Find(below string) ([]Dir, error) {
 		}
 		return []Dir{Dir(below)}, nil
 	}
-	files, err := filepath.Glob(filepath.Join(below, "*", Result))
+	files, err := readfile.Glob(below, "*/"+Result)
 	if err != nil {
 		return nil, err
 	}

@@ -225,10 +225,10 @@ func TestResults(t *testing.T) {
 
 // Results of other commands are left out, unless they are named.
 func TestFindOthers(t *testing.T) {
-	out := t.TempDir()
+	out := filepath.Join(t.TempDir(), "runs[1]") // no pattern
 	write := func(name, schema string) string {
 		d := rundir.Dir(filepath.Join(out, name))
-		if err := os.Mkdir(string(d), 0o755); err != nil {
+		if err := os.MkdirAll(string(d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(d.File(rundir.Result), []byte(fmt.Sprintf(`{"schema": %q}`, schema)), 0o644); err != nil {
