@@ -132,6 +132,22 @@ func (r *reader) head(data []byte) error {
 			r.members[service.Key()][pod] = true
 		}
 	}
+	return r.routes()
+}
+
+// routes returns an error if an ingress of the population routes nowhere.
+func (r *reader) routes() error {
+	p := r.Population
+	for _, ingress := range p.Ingresses {
+		if len(ingress.Paths) == 0 {
+			return fmt.Errorf("ingress %s of the population has no path", ingress.Name)
+		}
+		for _, path := range ingress.Paths {
+			if service := (corpus.Service{Namespace: p.Namespace, Name: path.Service}); r.members[service.Key()] == nil {
+				return fmt.Errorf("ingress %s routes to %s, which is not in the population", ingress.Name, service.Key())
+			}
+		}
+	}
 	return nil
 }
 

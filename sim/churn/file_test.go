@@ -67,6 +67,8 @@ func TestBadFiles(t *testing.T) {
 		{"a removed pod", head + first + `{"id":2,"at":5,"service":"demo/a","remove":["a-1"]}`, `line 3: change 2 removes a-1, which demo/a does not have`},
 		{"another service", head + `{"id":1,"at":5,"service":"demo/b","host":"b"}`, `line 2: change 1 is of demo/b, which is not in the population`},
 		{"a service twice", strings.Replace(head, `"services":[`, `"services":[{"namespace":"demo","name":"a"},`, 1), "line 1: service demo/a is in the population twice"},
+		{"an ingress without a path", strings.Replace(head, `"services"`, `"ingresses":[{"name":"i","further":1}],"services"`, 1), "line 1: ingress i of the population has no path"},
+		{"an ingress to nowhere", strings.Replace(head, `"services"`, `"namespace":"demo","ingresses":[{"name":"i","paths":[{"service":"b"}]}],"services"`, 1), "line 1: ingress i routes to demo/b, which is not in the population"},
 		{"touches nothing", head + `{"id":1,"at":5,"service":"demo/a","touch":"pod"}`, `line 2: change 1 touches "pod"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
