@@ -3,6 +3,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -38,31 +39,34 @@ func Override(s *scenario.Scenario, flags, config map[string]string) {
 // it, into dir, and returns the path of the file. Recorded pods serve on for drain after they
 // left their service.
 func WriteRecorded(dir, recording string, drain time.Duration) (path string, err error) {
-	length, changes, err := sizeOf(recording)
+	base := filepath.Base(recording)
+	length, changes, err := keep(recording, filepath.Join(dir, base))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", recording, err)
 	}
-	base := filepath.Base(recording)
 	name := scenario.NameFrom(recording, "recording", filepath.Ext(base))
 	text := fmt.Sprintf(recorded, name, base, length.Truncate(time.Second)+time.Second, drain)
 	if changes > 0 { // without changes, the expectation would have no data, and fail
 		text += "  - changes.unconverged == 0\n"
 	}
 	path = rundir.Dir(dir).File(rundir.Scenario)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return "", err
-	}
-	return path, rundir.Copy(recording, filepath.Join(dir, base))
+	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
-// sizeOf returns the length of a recording that can be replayed, and the number of its changes.
-func sizeOf(recording string) (length time.Duration, changes int, err error) {
+// keep copies a recording that can be replayed, and returns its length and the number of its changes. It
+// reads it once, because a recording may be a pipe.
+func keep(recording, to string) (length time.Duration, changes int, err error) {
 	file, err := readfile.Open(recording)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer file.Close()
-	read, err := churn.Read(file)
+	copied, err := os.Create(to)
+	if err != nil {
+		return 0, 0, err
+	}
+	read, err := churn.Read(io.TeeReader(file, copied))
+	err = errors.Join(err, copied.Close())
 	switch {
 	case err != nil:
 		return 0, 0, err

@@ -355,6 +355,30 @@ func TestWriteRecorded(t *testing.T) {
 	}
 }
 
+// A shell's <(…) can be read only once.
+func TestWriteRecordedFromAPipe(t *testing.T) {
+	recording, err := os.ReadFile(writeRecording(t, "shop.jsonl", corpus.Generate(corpus.Shape{Services: 1, Pods: 1, Ingresses: 1})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if _, err := writer.Write(recording); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	dir, pipe := t.TempDir(), fmt.Sprintf("/dev/fd/%d", reader.Fd())
+	if _, err := trial.WriteRecorded(dir, pipe, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(filepath.Join(dir, filepath.Base(pipe))); err != nil || string(kept) != string(recording) {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+}
+
 // The error for a recording that cannot be replayed names its file.
 func TestWriteRecordedRefuses(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "shop.jsonl")
