@@ -144,6 +144,9 @@ func TestRecord(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(map[string]int{"further paths of new hosts": 1}, recording.Left); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
 	var file bytes.Buffer
 	if err := churn.Write(&file, recording); err != nil {
 		t.Fatal(err)
@@ -178,6 +181,30 @@ func TestLeftOut(t *testing.T) {
 	})
 	if diff := cmp.Diff(map[string]int{"changed ingresses": 1}, recording.Left); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+// A path has one service, as in a controller: a canary, and a second ingress for the path, are left out.
+func TestPathsAreRecordedOnce(t *testing.T) {
+	l := newLive(t)
+	for name, annotations := range map[string]map[string]string{"a-canary": {"nginx.ingress.kubernetes.io/canary": "true"}, "twice": nil} {
+		l.put(corpus.Ingress{Name: name, Host: "svc-000.demo.example", Paths: []corpus.Path{{Prefix: "/", Service: "svc-002"}}, Annotations: annotations}.Object("demo"))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	recording, err := record.Record(ctx, l.server.Config(), record.Options{Began: func(int, int, int) { stop() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{"canary ingresses": 1, "paths that their host has already": 1}, recording.Left); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+	seen := map[string]string{}
+	for _, target := range recording.Population.Targets() {
+		if before, twice := seen[target.URL()]; twice {
+			t.Errorf("%s is of %s and of %s", target.URL(), before, target.Service)
+		}
+		seen[target.URL()] = target.Service
 	}
 }
 

@@ -88,6 +88,8 @@ func (r *recorder) add(e follow.Event, at time.Duration) {
 		switch {
 		case e.Gone:
 			r.countOmitted("deleted ingresses")
+		case e.New && object.Annotations[canary] == "true":
+			r.countOmitted("canary ingresses")
 		case e.New:
 			r.ingress(object, at)
 		default:
@@ -159,6 +161,10 @@ func ready(s *discoveryv1.EndpointSlice) (addresses []string) {
 	return addresses
 }
 
+// canary is the annotation of an ingress that gets a share of the requests for another one. The pods of
+// several services answer them, so no answer would show which changes are served.
+const canary = "nginx.ingress.kubernetes.io/canary"
+
 // plain matches literal paths, which are not patterns.
 var plain = regexp.MustCompile(`^/[A-Za-z0-9/_.~-]*$`)
 
@@ -184,8 +190,12 @@ func (r *recorder) ingress(object *networkingv1.Ingress, at time.Duration) {
 				r.countOmitted("paths that are patterns or have no service")
 				continue
 			}
-			s := r.service(object.Namespace, path.Backend.Service.Name)
-			one.Paths = append(one.Paths, corpus.Path{Prefix: r.namer.path(path.Path), Service: s.Name})
+			s, prefix := r.service(object.Namespace, path.Backend.Service.Name), r.namer.path(path.Path)
+			if slices.ContainsFunc(one.Paths, func(p corpus.Path) bool { return p.Prefix == prefix }) {
+				r.countOmitted("paths that their host has already")
+				continue
+			}
+			one.Paths = append(one.Paths, corpus.Path{Prefix: prefix, Service: s.Name})
 			if to == "" {
 				to = s.Key()
 			}
@@ -195,6 +205,9 @@ func (r *recorder) ingress(object *networkingv1.Ingress, at time.Duration) {
 		case r.running && known:
 			r.countOmitted("further ingresses of a host")
 		case r.running:
+			for range one.Paths[1:] {
+				r.countOmitted("further paths of new hosts")
+			}
 			r.hosts[host] = one
 			r.changes = append(r.changes, churn.Change{ID: len(r.changes) + 1, At: at, Service: to, Host: host})
 		default:
