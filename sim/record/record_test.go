@@ -208,6 +208,23 @@ func TestPathsAreRecordedOnce(t *testing.T) {
 	}
 }
 
+// An ingress without a path is one for all paths.
+func TestEmptyPath(t *testing.T) {
+	l := newLive(t)
+	ingress := corpus.Ingress{Name: "whole", Host: "whole.example", Paths: []corpus.Path{{Service: "svc-002"}}}.Object("demo")
+	ingress.Spec.Rules[0].HTTP.Paths[0].PathType = new(networkingv1.PathTypeImplementationSpecific)
+	l.put(ingress)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	recording, err := record.Record(ctx, l.server.Config(), record.Options{Began: func(int, int, int) { stop() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (corpus.Target{Host: "whole.example", Path: "/", Service: "recorded/demo-svc-002"}); !slices.Contains(recording.Population.Targets(), want) || len(recording.Left) > 0 {
+		t.Errorf("targets %+v, left out %v", recording.Population.Targets(), recording.Left)
+	}
+}
+
 // With hashes, the file has no names of the cluster.
 func TestHashedNames(t *testing.T) {
 	l := newLive(t)

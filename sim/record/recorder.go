@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -186,11 +187,12 @@ func (r *recorder) ingress(object *networkingv1.Ingress, at time.Duration) {
 		}
 		var to string
 		for _, path := range rule.HTTP.Paths {
-			if path.Backend.Service == nil || !plain.MatchString(path.Path) {
+			text := cmp.Or(path.Path, "/") // as controllers read it
+			if path.Backend.Service == nil || !plain.MatchString(text) {
 				r.countOmitted("paths that are patterns or have no service")
 				continue
 			}
-			s, prefix := r.service(object.Namespace, path.Backend.Service.Name), r.namer.path(path.Path)
+			s, prefix := r.service(object.Namespace, path.Backend.Service.Name), r.namer.path(text)
 			if slices.ContainsFunc(one.Paths, func(p corpus.Path) bool { return p.Prefix == prefix }) {
 				r.countOmitted("paths that their host has already")
 				continue
