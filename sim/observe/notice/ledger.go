@@ -312,16 +312,27 @@ func (l *Ledger) hostOf(service types.NamespacedName) *Host {
 	return nil
 }
 
-// ServiceOf returns the service that a host and path are routed to.
+// canary is the annotation of an ingress that gets a share of the requests for another one.
+const canary = "nginx.ingress.kubernetes.io/canary"
+
+// ServiceOf returns the service that a host and path are routed to. As in controllers, the oldest of several
+// ingresses for a path decides, and canaries do not.
 func (l *Ledger) ServiceOf(host Host) (types.NamespacedName, bool) {
 	var best types.NamespacedName
-	found, longest := false, -1
+	var of *networkingv1.Ingress
+	longest := -1
 	for _, o := range l.ingresses {
-		if to, length, ok := match(o, host); ok && length > longest {
-			best, longest, found = to, length, true
+		to, length, ok := match(o, host)
+		if ok && o.Annotations[canary] != "true" && (length > longest || length == longest && older(o, of)) {
+			best, of, longest = to, o, length
 		}
 	}
-	return best, found
+	return best, of != nil
+}
+
+// older reports whether an ingress was created before another one; at the same time, the name decides.
+func older(a, b *networkingv1.Ingress) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // match returns the service of the longest path of an ingress that covers a host and path.

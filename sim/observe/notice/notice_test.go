@@ -141,6 +141,25 @@ func TestServiceOf(t *testing.T) {
 	}
 }
 
+// Of several ingresses for a path, the oldest decides, and a canary never does.
+func TestServiceOfSeveral(t *testing.T) {
+	l := begun(t)
+	older := func(o *networkingv1.Ingress, by time.Duration) *networkingv1.Ingress {
+		o.CreationTimestamp = metav1.NewTime(stored.Add(-by))
+		return o
+	}
+	share := older(ingress("share", "shop.example", "/", "share"), time.Hour)
+	share.Annotations = map[string]string{"nginx.ingress.kubernetes.io/canary": "true"}
+	for _, o := range []any{share, older(ingress("old", "shop.example", "/", "old"), time.Minute), ingress("a", "shop.example", "/", "a")} {
+		l.Add(o, false, stored)
+	}
+	for range 100 { // the order of a map is random
+		if got, ok := l.ServiceOf(Host{Name: "shop.example"}); !ok || got.String() != "shop/old" {
+			t.Fatalf("%v, want shop/old", got)
+		}
+	}
+}
+
 const metricsText = `# HELP nginx_ingress_controller_success Reloads
 # TYPE nginx_ingress_controller_success counter
 nginx_ingress_controller_success{controller_pod="a"} 7
