@@ -26,12 +26,12 @@ func ScaleOut(p corpus.Population, o Options) Stream {
 }
 
 // NewHosts creates an ingress for a new host in each change: new-1.NAMESPACE.example and so on.
-// Each routes to a service of the population, in a seeded order. If there are services without an
-// ingress, it uses only those.
+// Each routes to a service of the population, in a seeded order. If there are services with pods and
+// without an ingress, it uses only those.
 func NewHosts(p corpus.Population, o Options) Stream {
 	chance := rand.New(rand.NewPCG(o.Seed, hostStream))
 	routed := p.Routed()
-	unrouted := slices.DeleteFunc(slices.Clone(p.Services), func(s corpus.Service) bool { return routed[s.Key()] })
+	unrouted := slices.DeleteFunc(slices.Clone(p.Services), func(s corpus.Service) bool { return routed[s.Key()] || len(s.Pods) == 0 })
 	if len(unrouted) > 0 {
 		p.Services = unrouted
 	}

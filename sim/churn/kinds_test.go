@@ -113,6 +113,22 @@ func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
 	}
 }
 
+// Services without pods cannot answer for a new host, so they keep no other service from doing so.
+func TestNewHostsNeedPods(t *testing.T) {
+	p := population(2, 1)
+	p.Ingresses, p.Services[1].Pods = p.Ingresses[:1], nil
+	p.Ingresses[0].Paths = p.Ingresses[0].Paths[:1]
+	changes := churn.NewHosts(p, churn.Options{Seed: 1, Rate: 10, For: time.Second}).Changes
+	if len(changes) != 10 {
+		t.Errorf("%d changes", len(changes))
+	}
+	for _, c := range changes {
+		if c.Service != p.Services[0].Key() {
+			t.Errorf("host %s routes to %s, which has no pods", c.Host, c.Service)
+		}
+	}
+}
+
 // Touch uses all kinds of objects, but only those that exist.
 func TestTouchUsesExistingObjects(t *testing.T) {
 	p := population(3, 2)
