@@ -137,7 +137,10 @@ func (o *observeOptions) check(ctx context.Context) error {
 		}
 		p.Hosts = append(p.Hosts, host)
 	}
-	for _, lane := range p.Lanes {
+	for n, lane := range p.Lanes {
+		if slices.Contains(p.Lanes[:n], lane) {
+			return fmt.Errorf("--lane=%s is named twice: its requests would count twice; raise --rate instead", lane)
+		}
 		if !slices.Contains(observeLanes, lane) {
 			return fmt.Errorf("--lane=%s: an observation only reads; want %s", lane, oneOf(observeLanes))
 		}
@@ -150,6 +153,8 @@ func (o *observeOptions) check(ctx context.Context) error {
 		return fmt.Errorf("--tls-address=%s: %w", o.tlsAddress, err)
 	}
 	switch {
+	case len(p.Lanes) == 0:
+		return fmt.Errorf("--lane is empty: want %s; --rate=0 sends no requests", oneOf(observeLanes))
 	case slices.ContainsFunc(p.Hosts, func(h notice.Host) bool { return !h.TLS }) && !p.HTTP.IsValid():
 		return errors.New("--host needs --address: where the controller serves HTTP, as the address of its Service")
 	case p.Every < 100*time.Millisecond:
