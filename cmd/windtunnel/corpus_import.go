@@ -101,6 +101,9 @@ func (o *corpusImportOptions) run(ctx context.Context, args []string, stdin io.R
 	if _, err := os.Stat(o.out); err == nil {
 		return fmt.Errorf("%s already exists: choose another --out", o.out)
 	}
+	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
+		return fmt.Errorf("--out=%s: %w: make the folder first", o.out, err)
+	}
 	if err := o.completeKey(); err != nil {
 		return err
 	}
