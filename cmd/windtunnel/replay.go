@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,6 +78,10 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 		return fmt.Errorf("--drain=%v is for recordings; a run drains as its scenario says: change drain in %s", o.drain, rundir.Dir(of).File(rundir.Scenario))
 	case info.IsDir():
 		return o.replayRun(ctx, rundir.Dir(of), stdout, stderr)
+	case filepath.Base(of) == rundir.Events:
+		if run := rundir.Dir(filepath.Dir(of)); run.Started() {
+			return fmt.Errorf("%s is the log of a run: name its folder, %s", of, run)
+		}
 	}
 	return o.replayRecording(ctx, of, stdout, stderr)
 }

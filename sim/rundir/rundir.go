@@ -5,11 +5,13 @@
 package rundir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"windtunnel.dev/internal/readfile"
@@ -28,6 +30,8 @@ const (
 	JUnit    = "junit.xml"
 	Bench    = "bench.txt"
 )
+
+var files = []string{Events, Scenario, Result, Page, Markdown, JUnit, Bench}
 
 // Dir is the path of a run's folder.
 type Dir string
@@ -64,6 +68,9 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 		return "", fmt.Errorf("%s holds other results already, in %s: choose another --out", path, Result)
 	}
 	kept := keptOf(s)
+	if name := cmp.Or(kept.Population.Recording, kept.Population.Cluster); slices.Contains(files, name) {
+		return "", fmt.Errorf("the population's file is called %s, as a file of the run: rename it", name)
+	}
 	text, err := Text(s, rewritten)
 	if err != nil {
 		return "", err

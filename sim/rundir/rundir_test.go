@@ -275,3 +275,16 @@ func TestWriteFileNamesThePath(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// The file of a population that is called as one of the run would be overwritten.
+func TestCreateRefusesNamesOfItsFiles(t *testing.T) {
+	s := story(t)
+	s.Population.Recording = rundir.Events
+	path := filepath.Join(t.TempDir(), "run")
+	if _, err := rundir.Create(path, s, true); err == nil || !strings.Contains(err.Error(), "the population's file is called events.jsonl") {
+		t.Errorf("error: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the folder was made")
+	}
+}

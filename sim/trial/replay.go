@@ -35,17 +35,20 @@ func Override(s *scenario.Scenario, flags, config map[string]string) {
 	}
 }
 
+// recordingFile is the name of a recording in the folder of its replay, whatever it is called elsewhere: its
+// own name may be that of another file in the folder.
+const recordingFile = "recording.jsonl"
+
 // WriteRecorded writes a scenario file of a recording, with a copy of the recording beside
 // it, into dir, and returns the path of the file. Recorded pods serve on for drain after they
 // left their service.
 func WriteRecorded(dir, recording string, drain time.Duration) (path string, err error) {
-	base := filepath.Base(recording)
-	length, changes, err := keep(recording, filepath.Join(dir, base))
+	length, changes, err := keep(recording, filepath.Join(dir, recordingFile))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", recording, err)
 	}
-	name := scenario.NameFrom(recording, "recording", filepath.Ext(base))
-	text := fmt.Sprintf(recorded, name, base, length.Truncate(time.Second)+time.Second, drain)
+	name := scenario.NameFrom(recording, "recording", filepath.Ext(recording))
+	text := fmt.Sprintf(recorded, name, recordingFile, length.Truncate(time.Second)+time.Second, drain)
 	if changes > 0 { // without changes, the expectation would have no data, and fail
 		text += "  - changes.unconverged == 0\n"
 	}

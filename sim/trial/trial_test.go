@@ -330,7 +330,7 @@ func writeRecording(t *testing.T, name string, population corpus.Population) (pa
 
 // A recording becomes a scenario that can be loaded, whatever its name, with the recording next to it.
 func TestWriteRecorded(t *testing.T) {
-	for base, name := range map[string]string{"shop.jsonl": "shop", "Ünder score: \"x\".jsonl": "nder-score-x", "Ü": "recording"} {
+	for base, name := range map[string]string{"shop.jsonl": "shop", "Ünder score: \"x\".jsonl": "nder-score-x", "Ü": "recording", "events.jsonl": "events", "scenario.yaml": "scenario"} {
 		path := writeRecording(t, base, corpus.Generate(corpus.Shape{Services: 1, Pods: 1, Ingresses: 1}))
 		dir := t.TempDir()
 		written, err := trial.WriteRecorded(dir, path, 7*time.Second)
@@ -341,7 +341,7 @@ func TestWriteRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Name != name || s.Population.Recording != base || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
+		if s.Name != name || s.Population.Recording != "recording.jsonl" || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
 			t.Errorf("%s: got %+v", base, s)
 		}
 		for _, expected := range s.Expect {
@@ -349,7 +349,7 @@ func TestWriteRecorded(t *testing.T) {
 				t.Error("it expects changes to converge, and has none")
 			}
 		}
-		if _, err := os.Stat(filepath.Join(dir, base)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, s.Population.Recording)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -374,7 +374,7 @@ func TestWriteRecordedFromAPipe(t *testing.T) {
 	if _, err := trial.WriteRecorded(dir, pipe, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := os.ReadFile(filepath.Join(dir, filepath.Base(pipe))); err != nil || string(kept) != string(recording) {
+	if kept, err := os.ReadFile(filepath.Join(dir, "recording.jsonl")); err != nil || string(kept) != string(recording) {
 		t.Errorf("kept %q, %v", kept, err)
 	}
 }
