@@ -38,8 +38,13 @@ func newJudge(t testing.TB) judge {
 	_, modules := nginxtest.Find(t, names...)
 	opts := flags(nginxtest.Folder(t))
 	opts.Config.BindAddress = []string{"127.0.0.1"}
-	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth"} {
+	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth", "/etc/nginx/modsecurity", "/etc/nginx/owasp-modsecurity-crs"} {
 		if err := os.MkdirAll(opts.Path(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"} {
+		if err := os.WriteFile(opts.Path(file), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +112,7 @@ func TestNginxAcceptsHostileClusters(t *testing.T) {
 	for seed := range uint64(attack.Times(2, 60)) {
 		random := rand.New(rand.NewPCG(seed, 6))
 		c, objects := hostileCluster(random, 60)
-		maps.DeleteFunc(c.config, func(key, _ string) bool { return key == "bind-address" })
+		maps.DeleteFunc(c.config, func(key, _ string) bool { return key == "bind-address" || strings.HasSuffix(key, "-log-path") })
 		j.input.Options.DynamicConfiguration = seed%4 > 0
 		row.Tried += objects
 		if guilty, reasons := j.culprits(t, c); len(guilty) > 0 {

@@ -13,6 +13,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
@@ -126,6 +127,11 @@ func parseL4Backend(text string, protocol corev1.Protocol) (backend L4Backend, p
 	namespace, name, ok := strings.Cut(fields[0], "/")
 	if !ok || namespace == "" || name == "" || len(fields) < 2 || fields[1] == "" {
 		return backend, nil, fmt.Errorf("%q: want <namespace>/<service>:<port>[:PROXY[:PROXY]]", text)
+	}
+	for _, label := range []string{namespace, name} { // manifest files may have a service of such a name
+		if len(validation.IsDNS1123Label(label)) > 0 {
+			return backend, nil, fmt.Errorf("%s: not a DNS label (RFC 1123)", shown(label))
+		}
 	}
 	return L4Backend{Namespace: namespace, Name: name, Port: intstr.Parse(fields[1]), Protocol: protocol}, fields[2:], nil
 }
