@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -165,6 +167,25 @@ func TestRecord(t *testing.T) {
 	slices.Sort(hosts)
 	if hosts = slices.Compact(hosts); !slices.Equal(hosts, []string{"svc-000.demo.example", "svc-001.demo.example"}) {
 		t.Errorf("hosts %v", hosts)
+	}
+}
+
+// An EndpointSlice that gets the label of another service takes its pods along.
+func TestSliceOfAnotherService(t *testing.T) {
+	l := newLive(t)
+	recording := l.record(record.Options{}, 3, func() {
+		l.has("svc-001", "a")
+		moved := corpus.Slice(corpus.Service{Namespace: "demo", Name: "svc-001", Port: 8080}, []corpus.Member{{Pod: "a", Address: l.address("a"), Serving: true}})
+		moved.Labels[discoveryv1.LabelServiceName] = "svc-000"
+		l.put(moved)
+	})
+	var got []string
+	for _, c := range recording.Changes {
+		got = append(got, fmt.Sprintf("%s +%d -%d", c.Service, len(c.Add), len(c.Remove)))
+	}
+	want := []string{"recorded/demo-svc-001 +1 -2", "recorded/demo-svc-001 +0 -1", "recorded/demo-svc-000 +1 -0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
 

@@ -28,9 +28,9 @@ type recorder struct {
 	namer    namer
 	running  bool // the initial state is complete; further events are changes
 	services map[string]*service
-	slices   map[types.NamespacedName]slice
-	hosts    map[string]corpus.Ingress // by the recorded name of the host
-	initial  []corpus.Ingress          // the hosts of the initial state
+	owners   map[types.NamespacedName]*service // of EndpointSlices
+	hosts    map[string]corpus.Ingress         // by the recorded name of the host
+	initial  []corpus.Ingress                  // the hosts of the initial state
 	changes  []churn.Change
 	omitted  map[string]int // counts of what was left out, by its description
 }
@@ -38,20 +38,15 @@ type recorder struct {
 // service is a service with its pods.
 type service struct {
 	corpus.Service
-	pods    map[string]string // names by address
-	initial []string          // pods of the initial state
-	number  int               // of the pod that was named last
-}
-
-// slice is the last known state of an EndpointSlice.
-type slice struct {
-	service string
-	ready   []string // addresses
+	ready   map[string][]string // addresses by the name of their EndpointSlice
+	pods    map[string]string   // names by address
+	initial []string            // pods of the initial state
+	number  int                 // of the pod that was named last
 }
 
 func newRecorder(n namer) *recorder {
 	return &recorder{
-		namer: n, services: map[string]*service{}, slices: map[types.NamespacedName]slice{},
+		namer: n, services: map[string]*service{}, owners: map[types.NamespacedName]*service{},
 		hosts: map[string]corpus.Ingress{}, omitted: map[string]int{},
 	}
 }
@@ -107,31 +102,41 @@ func (r *recorder) service(namespace, name string) *service {
 	if r.services[recorded] == nil {
 		r.services[recorded] = &service{
 			Service: corpus.Service{Namespace: Namespace, Name: recorded, Port: corpus.DefaultPort},
+			ready:   map[string][]string{},
 			pods:    map[string]string{},
 		}
 	}
 	return r.services[recorded]
 }
 
-// endpoints compares the addresses in all slices of a service with its pods, and records the
-// difference.
+// endpoints stores the addresses of a slice, and records what changes in its service. If the slice belonged
+// to another service before, that changes, too.
 func (r *recorder) endpoints(object *discoveryv1.EndpointSlice, gone bool, at time.Duration) {
-	name := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	of := object.Labels[discoveryv1.LabelServiceName]
 	if of == "" || object.AddressType == discoveryv1.AddressTypeFQDN {
 		return
 	}
+	name := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	s := r.service(object.Namespace, of)
-	delete(r.slices, name)
-	if !gone {
-		r.slices[name] = slice{s.Name, ready(object)}
+	if before := r.owners[name]; before != nil && before != s {
+		delete(before.ready, object.Name)
+		r.compare(before, at)
 	}
+	if r.owners[name] = s; gone {
+		delete(r.owners, name)
+		delete(s.ready, object.Name)
+	} else {
+		s.ready[object.Name] = ready(object)
+	}
+	r.compare(s, at)
+}
+
+// compare compares the addresses in all slices of a service with its pods, and records the difference.
+func (r *recorder) compare(s *service, at time.Duration) {
 	now := map[string]bool{}
-	for _, one := range r.slices {
-		if one.service == s.Name {
-			for _, address := range one.ready {
-				now[address] = true
-			}
+	for _, addresses := range s.ready {
+		for _, address := range addresses {
+			now[address] = true
 		}
 	}
 	change := churn.Change{ID: len(r.changes) + 1, At: at, Service: s.Key()}
