@@ -48,7 +48,7 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 		})
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(p.Say, "windtunnel: interrupted; the runs so far are in %s\n", p.Out)
+			fmt.Fprintf(p.Say, "windtunnel: interrupted; %s\n", p.finished(i))
 			return judge.Interrupted, context.Cause(ctx)
 		case err != nil:
 			return judge.NotRun, fmt.Errorf("%s: %w", dir, err)
@@ -57,6 +57,14 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 		}
 	}
 	return judge.Passed, nil
+}
+
+// finished says where the first runs of both sides are.
+func (p Pair) finished(runs int) string {
+	if runs == 0 {
+		return "no run was finished"
+	}
+	return "the finished runs are in " + p.Out
 }
 
 // turnOf returns which side makes run i of both, from 0, and which of its runs that is, from

@@ -138,6 +138,11 @@ func TestPairTriesHead(t *testing.T) {
 		t.Errorf("interrupted: %s, %v", outcome, err)
 	}
 	p.Sides[1].Subject = scenario.Subject{}
+	var told strings.Builder
+	p.Say = &told
+	if outcome, err := p.Do(ctx); outcome != judge.Interrupted || err == nil || !strings.HasSuffix(told.String(), "interrupted; no run was finished\n") {
+		t.Errorf("interrupted in the first run: %s, %v, %q", outcome, err, told.String())
+	}
 	if outcome, err := p.Do(t.Context()); outcome != judge.NotRun || err == nil || strings.HasPrefix(err.Error(), "--head") {
 		t.Errorf("head was tried although it changes nothing: %s, %v", outcome, err)
 	}
