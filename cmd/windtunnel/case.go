@@ -118,6 +118,9 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	if err := writeCaseReports(dir, document, o.live); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(stderr, "windtunnel: continue with --resume --out %s\n", dir)
+	}
 	if err := o.print(stdout, dir, document); err != nil {
 		return err
 	}

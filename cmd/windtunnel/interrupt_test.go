@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -94,3 +95,28 @@ func TestCommandsThatDeriveRequestsEndWhenInterrupted(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(into []byte) (int, error) { return f(into) }
+
+// A run of cases that was interrupted says how it is continued.
+func TestInterruptedCasesCanBeContinued(t *testing.T) {
+	folder := t.TempDir()
+	out := filepath.Join(folder, "out")
+	err := os.WriteFile(filepath.Join(folder, "one.yaml"), []byte(`
+apiVersion: windtunnel.dev/v1
+kind: Case
+spec:
+  summary: a case
+  steps:
+  - request: GET http://one.example/
+    expect: {status: 404}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	if code := Main(ended(), []string{"case", "run", "--controller=/bin/true", "-o", out, folder}, io.Discard, &stderr); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "windtunnel: continue with --resume --out " + out + "\n"; !strings.HasSuffix(stderr.String(), want) {
+		t.Errorf("%s\nwant %s", stderr.String(), want)
+	}
+}
