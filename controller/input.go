@@ -113,7 +113,7 @@ func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapsho
 		return err
 	}
 	cluster, _ = c.quarantine.Serve(cluster)
-	err := c.try(ctx, cluster, next)
+	err := c.tryTemplate(ctx, cluster, next)
 	switch rejection := new(apply.Rejection); {
 	case errors.As(err, &rejection) && c.try(ctx, cluster, before) != nil:
 		return errUndecided

@@ -43,8 +43,8 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 
 // testTemplate tests a user's template with an empty cluster before the first sync, and then with
 // the present ConfigMap. If nginx rejected the template in every sync, the controller would never
-// become ready; neither would it without `daemon off;`, which nginx -t does not require. testTemplate
-// keeps a rejected configuration as nginx.conf.next.
+// become ready; neither would it without `daemon off;` or the status server, which nginx -t does not
+// require. testTemplate keeps a rejected configuration as nginx.conf.next.
 func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {
@@ -76,8 +76,8 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	return fmt.Errorf("--nginx-template: %s; the rejected configuration is %s", words, kept)
 }
 
-// tryTemplate is like try. It also returns an error if nginx could not start with the configuration, though
-// nginx -t accepts it.
+// tryTemplate is like try. It also returns an error if the controller could not start or configure nginx
+// with the configuration, though nginx -t accepts it.
 func (c *controller) tryTemplate(ctx context.Context, cluster snapshot.Snapshot, input compile.Input) error {
 	compiled, err := compile.Compile(cluster, input)
 	if err != nil {
@@ -86,7 +86,11 @@ func (c *controller) tryTemplate(ctx context.Context, cluster snapshot.Snapshot,
 	if err := c.target.Try(ctx, compiled.State); err != nil {
 		return err
 	}
-	return nginx.CheckForeground(compiled.State.Conf.Bytes())
+	conf := compiled.State.Conf.Bytes()
+	if err := nginx.CheckForeground(conf); err != nil {
+		return err
+	}
+	return nginx.CheckStatus(conf, input.Options.Ports.Status)
 }
 
 // inTemplate adds the position in the template to a rejection: the line that renders the rejected
@@ -102,7 +106,7 @@ func inTemplate(template *render.Template, rejection *apply.Rejection) error {
 // copyIncludes copies files of nginx's distribution below the root, unless they exist there.
 // ingress-nginx's image has these files, and templates include them.
 func copyIncludes(opts options.Options, program *nginx.Nginx) error {
-	for _, name := range []string{"mime.types", "fastcgi_params"} {
+	for _, name := range nginx.Distributed {
 		target := opts.Path("/etc/nginx/" + name)
 		if _, err := os.Stat(target); err == nil {
 			continue

@@ -110,17 +110,24 @@ func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 	}
 }
 
-// Without `daemon off;`, nginx accepts the configuration but no sync can start it.
-func TestStartFailsIfNginxWouldGoToTheBackground(t *testing.T) {
+// nginx accepts the configuration, but no sync can start or configure nginx with it.
+func TestStartFailsIfNoSyncCouldComplete(t *testing.T) {
 	t.Parallel()
-	read, err := render.Parse("my.tmpl", []byte(strings.Replace(answering("one"), "daemon off;", "", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := launchAs(t, true, func(c *controller.Config) { c.Template = read })
-	want := "--nginx-template: the line `daemon off;` is missing"
-	if err := r.ended(); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
+	for name, test := range map[string]struct{ lacks, want string }{
+		"background": {"daemon off;", "--nginx-template: the line `daemon off;` is missing"},
+		"no status":  {"listen 127.0.0.1:{{ .StatusPort }};", "--nginx-template: nothing listens at the status port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := render.Parse("my.tmpl", []byte(strings.Replace(answering("one"), test.lacks, "", 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := launchAs(t, true, func(c *controller.Config) { c.Template = read })
+			if err := r.ended(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
