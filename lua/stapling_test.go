@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ type authority struct {
 	der     []byte
 	asked   atomic.Int32
 	answers atomic.Value // []byte, the response of the responder
+	delay   func()       // called before the responder answers; may be nil
 	address string
 }
 
@@ -49,6 +51,9 @@ func newAuthority(t *testing.T) *authority {
 			t.Errorf("the responder got %s %v with %d bytes", r.Method, r.Header, len(body))
 		}
 		a.asked.Add(1)
+		if a.delay != nil {
+			a.delay()
+		}
 		_, _ = w.Write(a.answers.Load().([]byte))
 	}))
 	server.Listener.Close()
@@ -59,8 +64,8 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue returns a certificate with its chain and key as PEM.
-func (a *authority) issue(t *testing.T, serial int64, responder string) string {
+// issue returns a certificate with its chain and key as PEM. It names the responders.
+func (a *authority) issue(t *testing.T, serial int64, responders ...string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -71,7 +76,7 @@ func (a *authority) issue(t *testing.T, serial int64, responder string) string {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{"shop.example"},
-		OCSPServer: []string{responder}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+		OCSPServer: responders, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, ca, &key.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +212,45 @@ func TestRenewedCertificateHasNoOCSPResponse(t *testing.T) {
 	servers := map[string]string{"shop.example": "a"}
 	s.postServers(map[string]string{"a": a.issue(t, 77, "http://"+a.address+"/")}, servers)
 	s.nginx.Await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
-	s.postServers(map[string]string{"a": a.issue(t, 78, "http://"+a.address+"/")}, servers)
+	s.postServers(map[string]string{"a": a.issue(t, 78)}, servers)
 	if got := stapled(t, https); got != nil {
 		t.Error("the response for the old certificate is stapled to the new one")
 	}
+}
+
+// The response for a certificate may arrive after the certificate was renewed.
+func TestLateOCSPResponseIsDropped(t *testing.T) {
+	a := newAuthority(t)
+	a.answers.Store(a.response(t, 77))
+	asked, renewed := make(chan bool), make(chan bool)
+	a.delay = func() {
+		close(asked)
+		<-renewed
+	}
+	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})
+	servers := map[string]string{"shop.example": "a"}
+	s.postServers(map[string]string{"a": a.issue(t, 77, "http://"+a.address+"/")}, servers)
+	stapled(t, https)
+	<-asked
+	s.postServers(map[string]string{"a": a.issue(t, 78)}, servers)
+	close(renewed)
+	s.nginx.Await("the response", func() bool { return strings.Contains(s.nginx.ErrorLog(), "was renewed meanwhile") })
+	if got := stapled(t, https); got != nil {
+		t.Error("the response for the old certificate is stapled to the new one")
+	}
+}
+
+// A certificate without a responder may be renewed with one that names a responder.
+func TestRenewedCertificateIsStapled(t *testing.T) {
+	a := newAuthority(t)
+	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})
+	good := a.response(t, 78)
+	a.answers.Store(good)
+	servers := map[string]string{"shop.example": "a"}
+	s.postServers(map[string]string{"a": a.issue(t, 77)}, servers)
+	if got := stapled(t, https); got != nil {
+		t.Error("a response without a responder is stapled")
+	}
+	s.postServers(map[string]string{"a": a.issue(t, 78, "http://"+a.address+"/")}, servers)
+	s.nginx.Await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
 }

@@ -3,6 +3,7 @@
 
 local http = require("resty.http")
 local ocsp = require("ngx.ocsp")
+local ssl = require("ngx.ssl")
 local dns = require("util.dns")
 local protected_ports = require("protected_ports")
 
@@ -11,6 +12,7 @@ local string = string
 local tostring = tostring
 
 local cache = ngx.shared.ocsp_response_cache
+local certificate_data = ngx.shared.certificate_data
 
 local _M = {}
 
@@ -21,7 +23,8 @@ local RETRY_AFTER = 10
 local MAX_ERROR = 200
 local DEFAULT_PORTS = { http = 80, https = 443 }
 
-local not_before = {} -- by certificate id: the time of the next permitted fetch of this worker
+-- The last fetch of this worker by certificate id: its chain, and when the next one is permitted.
+local fetches = {}
 
 local function address(host)
   if host:find("^[%d.]+$") or host:sub(1, 1) == "[" then
@@ -93,13 +96,19 @@ local function fetch(chain)
   return response
 end
 
+-- Reports whether a certificate still has this chain. If not, its response was deleted.
+local function has_chain(uid, chain)
+  local pem = certificate_data:get(uid)
+  return pem and ssl.cert_pem_to_der(pem) == chain
+end
+
 local function refresh(premature, uid, chain)
   if premature then
     return
   end
   local response, err, none = fetch(chain)
   if none then
-    not_before[uid] = ngx.now() + EXPIRY
+    fetches[uid] = { chain = chain, again = ngx.now() + EXPIRY }
     return
   end
   if not response then
@@ -107,6 +116,10 @@ local function refresh(premature, uid, chain)
     return
   end
 
+  if not has_chain(uid, chain) then
+    ngx.log(ngx.INFO, "OCSP response of certificate " .. uid .. ": it was renewed meanwhile")
+    return
+  end
   local ok, set_err, forcible = cache:set(uid, response, EXPIRY)
   if not ok then
     ngx.log(ngx.ERR, "ocsp_response_cache: " .. set_err)
@@ -115,12 +128,18 @@ local function refresh(premature, uid, chain)
   end
 end
 
+-- Reports whether this worker may fetch a response now. A renewed certificate does not wait: it may
+-- have another responder.
+local function is_due(uid, chain)
+  local last = fetches[uid]
+  return not last or last.chain ~= chain or last.again <= ngx.now()
+end
+
 function _M.staple(uid, chain)
   local response, _, stale = cache:get_stale(uid)
   if not response or stale then
-    local now = ngx.now()
-    if (not_before[uid] or 0) <= now then
-      not_before[uid] = now + RETRY_AFTER
+    if is_due(uid, chain) then
+      fetches[uid] = { chain = chain, again = ngx.now() + RETRY_AFTER }
       local ok, err = ngx.timer.at(0, refresh, uid, chain)
       if not ok then
         ngx.log(ngx.ERR, "could not fetch an OCSP response: " .. err)
