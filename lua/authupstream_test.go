@@ -39,3 +39,22 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0) }
 		})
 	}
 }
+
+// The service may send a header several times. Of cookies, which cannot be joined, the first one
+// counts.
+func TestExternalAuthenticationPassesRepeatedHeaders(t *testing.T) {
+	s := start(t, setup{Workers: 1, Server: `
+location = /auth {
+internal;
+content_by_lua_block { ngx.header["Set-Cookie"] = { "a=1", "b=2" }; ngx.header["X-Group"] = { "dev", "ops" } }
+}
+location = /guarded {
+set $auth_path /auth; set $auth_cookie ""; set $auth_keepalive_share_vars false;
+set $auth_response_headers "X-Group"; set $authHeader0 "";
+access_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_external_auth.lua;
+content_by_lua_block { ngx.print(ngx.var.authHeader0, " ", ngx.var.auth_cookie) }
+}`})
+	if got := s.workers("none")[0].getPath("/guarded"); got.body != "dev, ops a=1" {
+		t.Errorf("%d %q, want the groups for the pod, and a cookie", got.status, got.body)
+	}
+}

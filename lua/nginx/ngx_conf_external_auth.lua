@@ -19,12 +19,16 @@ local answer = ngx.location.capture(var.auth_path, {
 })
 
 if answer.status == ngx.HTTP_OK then
-  var.auth_cookie = answer.header["Set-Cookie"]
+  -- A header that was sent several times is a list. Cookies cannot be joined: as with auth_request,
+  -- the client gets the first one.
+  local cookies = answer.header["Set-Cookie"]
+  var.auth_cookie = type(cookies) == "table" and cookies[1] or cookies
   local headers = var.auth_response_headers
   if headers and headers ~= "" then
     -- nginx.conf numbers the variables from 0.
     for i, name in ipairs(re_split(headers, "\\s*,\\s*", "jo")) do
-      var["authHeader" .. (i - 1)] = answer.header[name]
+      local value = answer.header[name]
+      var["authHeader" .. (i - 1)] = type(value) == "table" and table.concat(value, ", ") or value
     end
   end
   return
