@@ -25,6 +25,7 @@ func (s State) withStartOf(other State) State {
 func Hold(running, next State) State {
 	held := next.withStartOf(running)
 	held.Backends = next.Backends.Keeping(running.Backends)
+	held.Stream = next.Stream.Keeping(running.Stream)
 	held.Certificates = next.Certificates.Keeping(running.Certificates)
 	return held
 }

@@ -64,8 +64,8 @@ func (l List) Equal(other List) bool {
 	return slices.EqualFunc(x, y, (*Backend).equal)
 }
 
-// Keeping returns the list plus the backends of other whose names it lacks. Both lists are sorted
-// by name.
+// Keeping returns the list plus the backends of other whose names it lacks. If there are any, the
+// result is sorted by name.
 func (l List) Keeping(other List) List {
 	mine, theirs := blocks.Differing(l.all, other.all)
 	have := byName(mine)
