@@ -35,26 +35,19 @@ func Open(path string) (*Announcer, error) {
 		return nil, fmt.Errorf("the socket for announcements to nginx's workers: %w", err)
 	}
 	a := &Announcer{listener: listener, listeners: map[net.Conn]bool{}}
-	go a.accept()
+	go socket.Accept(listener, a.keep)
 	return a, nil
 }
 
-func (a *Announcer) accept() {
-	for {
-		connection, err := a.listener.Accept()
-		if err != nil {
-			return
-		}
-		if !a.add(connection) {
-			connection.Close()
-			continue
-		}
-		go func() {
-			// Workers send nothing: a read ends with the connection.
-			connection.Read(make([]byte, 1)) //nolint:errcheck // it ends in any case
-			a.remove(connection)
-		}()
+// keep keeps a connection until the worker ends it.
+func (a *Announcer) keep(connection net.Conn) {
+	if !a.add(connection) {
+		connection.Close()
+		return
 	}
+	// Workers send nothing: a read ends with the connection.
+	connection.Read(make([]byte, 1)) //nolint:errcheck // it ends in any case
+	a.remove(connection)
 }
 
 func (a *Announcer) add(connection net.Conn) bool {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"windtunnel.dev/controller/socket"
 )
 
 // Bounds of one batch. Lua sends up to --monitor-max-batch-size records per second, each well below
@@ -17,17 +19,11 @@ const (
 
 // Receive counts what nginx sends until the listener is closed.
 func (m *Metrics) Receive(listener net.Listener, log *slog.Logger) {
-	for {
-		connection, err := listener.Accept()
-		if err != nil {
-			return
+	socket.Accept(listener, func(connection net.Conn) {
+		if err := m.receive(connection); err != nil {
+			log.Warn("metrics of requests were lost", "error", err.Error())
 		}
-		go func() {
-			if err := m.receive(connection); err != nil {
-				log.Warn("metrics of requests were lost", "error", err.Error())
-			}
-		}()
-	}
+	})
 }
 
 // receive reads one batch: a JSON list of records, until the end of the connection.
