@@ -138,7 +138,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if message := complaint(string(out)); message != "" {
+	if message := complaint(string(out)); message != "" && !Undecided(err) {
 		return fmt.Errorf("%s: %s", what, message)
 	}
 	return fmt.Errorf("%s (%s): %w", what, strings.Join(cmd.Args, " "), err)

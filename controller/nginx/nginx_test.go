@@ -98,3 +98,19 @@ func TestOutputThatIsReadTooLate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// nginx may log an error that is not fatal before the kernel ends it.
+func TestKilledTestDecidesNothing(t *testing.T) {
+	for how, want := range map[string]bool{"kill -9 $$": true, "exit 1": false} {
+		binary := filepath.Join(t.TempDir(), "nginx")
+		script := "#!/bin/sh\necho >&2 \"nginx: [alert] detected a LuaJIT version which is not OpenResty's\"\n" + how + "\n"
+		if err := os.WriteFile(binary, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := (&nginx.Nginx{Binary: binary}).Test(t.Context(), "nginx.conf")
+		wantError(t, err)
+		if nginx.Undecided(err) != want {
+			t.Errorf("%s: %v counts as undecided: %t", how, err, !want)
+		}
+	}
+}
