@@ -37,6 +37,7 @@ type Reviewer struct {
 type Verdict struct {
 	Denial   error    // nil: the ingress may be stored
 	Warnings []string // for the author of the ingress
+	Ignored  bool     // the ingress is another controller's or is being deleted: nothing was checked
 	Cost     metrics.Admission
 }
 
@@ -44,13 +45,13 @@ type Verdict struct {
 // ingress-nginx. The error of the first one that fails becomes Verdict.Denial.
 func (r *Reviewer) Review(ingress *networkingv1.Ingress) Verdict {
 	if ingress == nil || ingress.DeletionTimestamp != nil {
-		return Verdict{}
+		return Verdict{Ignored: true}
 	}
 	if err := r.Inspect(ingress); err != nil {
 		return Verdict{Denial: err}
 	}
 	if !r.Serves(ingress) {
-		return Verdict{}
+		return Verdict{Ignored: true}
 	}
 	if r.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
 		return Verdict{Denial: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}

@@ -144,9 +144,22 @@ func withPrefix(prefix string) func(*Reviewer) {
 	}
 }
 
-func TestReviewWithoutIngressIsAllowed(t *testing.T) {
-	if v := reviewer(t, nil).Review(nil); v.Denial != nil {
-		t.Error(v.Denial)
+// An ingress of another controller must not leave a series behind, because nothing removes it.
+func TestIngressesThatNeedNoCheckAreIgnored(t *testing.T) {
+	r := reviewer(t, nil)
+	for name, ignored := range map[string]*networkingv1.Ingress{
+		"a deletion":     nil,
+		"being deleted":  ingress(t, "metadata: {deletionTimestamp: 2026-01-01T00:00:00Z}\n"),
+		"of other class": ingress(t, paths("new.example", "/", "Prefix")),
+	} {
+		r.Serves = func(*networkingv1.Ingress) bool { return false }
+		if v := r.Review(ignored); v.Denial != nil || !v.Ignored {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	r.Serves = func(*networkingv1.Ingress) bool { return true }
+	if v := r.Review(ingress(t, paths("new.example", "/", "Prefix"))); v.Ignored {
+		t.Error("an ingress of this controller is ignored")
 	}
 }
 

@@ -51,7 +51,7 @@ func (t turns) acquire(ctx context.Context) error {
 func (t turns) release() { <-t }
 
 // Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. It calls done for each
-// answer.
+// ingress that was checked.
 func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admission), log *slog.Logger) http.Handler {
 	reading, checking := make(turns, mostRead), make(turns, mostChecked)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,10 +75,12 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 		defer checking.release()
 		request := review.Request
 		verdict := judge(request, check)
-		cost := verdict.Cost
-		cost.Namespace, cost.Ingress = request.Namespace, request.Name
-		cost.Denied, cost.Roundtrip = verdict.Denial != nil, time.Since(began)
-		done(cost)
+		if !verdict.Ignored {
+			cost := verdict.Cost
+			cost.Namespace, cost.Ingress = request.Namespace, request.Name
+			cost.Denied, cost.Roundtrip = verdict.Denial != nil, time.Since(began)
+			done(cost)
+		}
 		if verdict.Denial != nil {
 			log.Info("admission denied", "ingress", request.Namespace+"/"+request.Name, "operation", string(request.Operation), "reason", verdict.Denial.Error())
 		}
@@ -115,7 +117,7 @@ func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview,
 // judge decodes the ingress and checks it. Deletions contain no ingress and are always allowed.
 func judge(request *admissionv1.AdmissionRequest, check func(*networkingv1.Ingress) Verdict) Verdict {
 	if len(request.Object.Raw) == 0 || request.Operation == admissionv1.Delete {
-		return Verdict{}
+		return Verdict{Ignored: true}
 	}
 	ingress := new(networkingv1.Ingress)
 	if err := json.Unmarshal(request.Object.Raw, ingress); err != nil {

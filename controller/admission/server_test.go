@@ -103,8 +103,11 @@ const ingressKind = `{"group":"networking.k8s.io","version":"v1","kind":"Ingress
 func TestHandler(t *testing.T) {
 	w := startWebhook(t, func(ingress *networkingv1.Ingress) Verdict {
 		v := Verdict{Warnings: []string{"careful"}, Cost: metrics.Admission{Tested: 7}}
-		if ingress.Name == "bad" {
+		switch ingress.Name {
+		case "bad":
 			v.Denial = errors.New("it is bad")
+		case "ignored":
+			return Verdict{Ignored: true}
 		}
 		return v
 	})
@@ -135,8 +138,15 @@ func TestHandler(t *testing.T) {
 	if r := ask(`{"spec":7}`); r.Allowed || r.Result.Code != 400 || r.Result.Reason != "BadRequest" {
 		t.Errorf("an invalid ingress: %+v", r)
 	}
+	<-w.costs
 	if r := ask(`null`); !r.Allowed {
 		t.Errorf("a deletion: %+v", r)
+	}
+	if r := ask(`{"metadata":{"name":"ignored"}}`); !r.Allowed {
+		t.Errorf("of another controller: %+v", r)
+	}
+	if n := len(w.costs); n > 0 {
+		t.Errorf("%d checks are counted of ingresses that need none", n)
 	}
 }
 
