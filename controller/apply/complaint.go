@@ -13,6 +13,12 @@ type Complaint struct {
 	Text string // one line
 }
 
+// refusal is the error of something that nginx's Lua was sent and rejected.
+type refusal interface {
+	error
+	reason() string // in Lua's words
+}
+
 // postError is the error of a POST with an answer other than 201.
 type postError struct {
 	status string // for example, 400 Bad Request
@@ -31,3 +37,10 @@ func (r *postError) reason() string {
 	}
 	return r.body
 }
+
+// streamError is the answer of the stream port to a line that it rejects.
+type streamError struct{ answer string }
+
+func (r *streamError) Error() string { return "nginx answered " + r.answer }
+
+func (r *streamError) reason() string { return r.answer }

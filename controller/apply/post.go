@@ -37,7 +37,7 @@ func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Rep
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
 		last = send(ctx)
-		if failed := new(postError); errors.As(last, &failed) {
+		if failed := refusal(nil); errors.As(last, &failed) {
 			t.complain(Complaint{to, failed.reason()})
 		}
 		return last == nil, nil

@@ -41,7 +41,7 @@ func send(ctx context.Context, address string, line []byte) error {
 		return err
 	}
 	if answer := strings.TrimSpace(string(text)); answer != "" {
-		return fmt.Errorf("nginx answered %s", answer)
+		return &streamError{answer}
 	}
 	return nil
 }

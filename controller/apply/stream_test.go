@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,9 +58,15 @@ func TestStreamLineIsSentUntilAccepted(t *testing.T) {
 
 func TestStreamLineThatIsRejected(t *testing.T) {
 	target, _ := streamTarget(t, "error: dictionary is full", "error: dictionary is full")
+	var complaints []Complaint
+	target.complain = func(c Complaint) { complaints = append(complaints, c) }
 	var report Report
 	err := target.sendStream(t.Context(), []byte("[]"), &report)
 	if err == nil || !strings.Contains(err.Error(), "dictionary is full") || len(report.Posts) > 0 {
 		t.Errorf("error %v, report %+v", err, report)
+	}
+	one := Complaint{"stream", "error: dictionary is full"}
+	if want := []Complaint{one, one}; !slices.Equal(complaints, want) {
+		t.Errorf("complaints %v, want %v", complaints, want)
 	}
 }

@@ -17,6 +17,7 @@ const dynamicFailed = "DynamicConfigurationFailed"
 var dictionaries = map[string]string{
 	"/configuration/backends": "configuration_data",
 	"/configuration/servers":  "certificate_data or certificate_servers",
+	"stream":                  "tcp_udp_configuration_data",
 }
 
 // Complaint reports a complaint of nginx's Lua about configuration that it was sent. It counts
@@ -49,7 +50,7 @@ func (o *Observer) Posted(posts []apply.Post) {
 
 // about returns a complaint as a finding about the sizes of dictionaries.
 func (o *Observer) about(complaint apply.Complaint) model.Finding {
-	reason := fmt.Sprintf("nginx complains about a POST to %s: %s", complaint.Path, complaint.Text)
+	reason := fmt.Sprintf("nginx complains about what it was sent (%s): %s", complaint.Path, complaint.Text)
 	if dictionary := dictionaries[complaint.Path]; dictionary != "" {
 		reason += "; the rest does not fit and is not served: make " + dictionary + " larger"
 	}
