@@ -34,8 +34,10 @@ func (o *Observer) Sync(s Sync) {
 	if s.Partial {
 		defer o.Metrics.Partial()
 	}
-	if len(s.Steps) == 0 && s.Err == nil {
+	if s.isCurrent() {
 		o.Metrics.Current()
+	}
+	if len(s.Steps) == 0 && s.Err == nil {
 		return
 	}
 	problem := ""
@@ -60,6 +62,12 @@ func (o *Observer) Sync(s Sync) {
 		o.Metrics.LoadFailed()
 		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx was not reloaded: "+problem)
 	}
+}
+
+// isCurrent reports whether nginx runs the wanted configuration already, at most with other endpoints or
+// certificates.
+func (s Sync) isCurrent() bool {
+	return s.Err == nil && !s.Held && !slices.ContainsFunc(s.Steps, isReload)
 }
 
 func isReload(step plan.Step) bool { return step.Kind == plan.Reload }

@@ -47,3 +47,37 @@ func TestFailedReload(t *testing.T) {
 		})
 	}
 }
+
+var successful = regexp.MustCompile(`\nnginx_ingress_controller_config_last_reload_successful\{.*\} 1\n`)
+
+// A rejected configuration that is no longer wanted is no failure any more, also if the same sync brings
+// new endpoints. A reload that must wait says nothing about it.
+func TestRejectedConfigurationIsNoLongerWanted(t *testing.T) {
+	endpoints := []plan.Step{{Kind: plan.PostBackends}}
+	for _, test := range []struct {
+		name string
+		sync Sync
+		want bool
+	}{
+		{"nothing to do", Sync{}, true},
+		{"new endpoints", Sync{Steps: endpoints}, true},
+		{"new endpoints that Lua rejects", Sync{Steps: endpoints, Err: errors.New("no memory")}, false},
+		{"a reload waits", Sync{Held: true}, false},
+		{"a reload waits, with new endpoints", Sync{Held: true, Steps: endpoints}, false},
+		{"an ingress is in quarantine", Sync{Steps: endpoints, Partial: true}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := &Observer{
+				Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Events: record.NewFakeRecorder(1),
+				Metrics: metrics.New(metrics.Options{Full: true}), Pod: &corev1.Pod{},
+			}
+			o.Sync(Sync{Steps: []plan.Step{{Kind: plan.Reload}}, Err: errors.New("unknown directive")})
+			o.Sync(test.sync)
+			page := httptest.NewRecorder()
+			o.Metrics.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+			if got := successful.MatchString(page.Body.String()); got != test.want {
+				t.Errorf("the last reload counts as successful: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
