@@ -38,9 +38,18 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 		err = t.start(ctx, report)
 	}
 	if err != nil {
+		t.doubt()
 		return err
 	}
 	return t.discard(t.Running(), next)
+}
+
+// doubt records that a reload failed halfway: its workers may still come, so even the configuration before
+// it needs another reload.
+func (t *Target) doubt() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running.Unsure = t.process != nil
 }
 
 // restore resets the files that nginx reads besides its configuration to those of the running

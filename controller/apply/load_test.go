@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"windtunnel.dev/controller/conf"
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/internal/nginxtest"
 )
 
@@ -44,6 +46,41 @@ func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	}
 	if now, err := f.target.process.Workers(); err != nil || len(now) < 2 {
 		t.Errorf("workers after the reload: %v, %v, want 2", now, err)
+	}
+}
+
+// When a reload takes too long, its workers may still come. So even the configuration before it needs a
+// reload, and everything that Lua received before is sent again.
+func TestReloadThatFailsHalfwayIsUndone(t *testing.T) {
+	f := newWithLua(t)
+	one := f.state("one", reportWorkers, `[{"name": "one"}]`)
+	f.reach(one)
+	old := f.awaitWorkers(2)
+
+	gate := newGate(t)
+	next := f.state("two", reportWorkers, `[{"name": "two"}]`)
+	next.Conf = conf.Whole([]byte(strings.Replace(next.Conf.String(), "init_worker_by_lua_file", fmt.Sprintf(
+		`init_worker_by_lua_block { if ngx.worker.id() == 1 then io.open("%s"):close() end } #`, gate.path), 1)))
+	ctx, giveUp := context.WithCancel(t.Context())
+	go func() {
+		f.oneServes(old)
+		giveUp()
+	}()
+	if _, err := f.target.Do(ctx, plan.Diff(f.target.Running(), next)); err == nil {
+		t.Fatal("the reload succeeded")
+	}
+	gate.open()
+
+	steps := plan.Diff(f.target.Running(), one)
+	if len(steps) != 2 || steps[0].Kind != plan.Reload || steps[1].Kind != plan.PostBackends {
+		t.Fatalf("steps back: %+v, want a reload and the backends", steps)
+	}
+	report := f.reach(one)
+	if !report.Reloaded || len(report.Posts) != 1 {
+		t.Errorf("report of the way back: %+v", report)
+	}
+	if steps := plan.Diff(f.target.Running(), one); len(steps) > 0 {
+		t.Errorf("more steps: %+v", steps)
 	}
 }
 

@@ -19,6 +19,9 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 	if !told.IsSent() {
 		return []Why{{New: "first backends"}}
 	}
+	if running.Unsure {
+		return []Why{{New: "backends that nginx may have lost in a reload that failed halfway"}}
+	}
 	if told.Equal(wanted) {
 		return []Why{{Old: dictsOf(running.Conf)[dict], New: dictsOf(next.Conf)[dict]}}
 	}

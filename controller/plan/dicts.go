@@ -30,8 +30,11 @@ func dictsOf(text conf.Text) dicts {
 }
 
 // lostDicts returns a function that reports whether a reload empties a shared dictionary. nginx keeps
-// its content only if its size stays the same.
+// its content only if its size stays the same, which nobody knows after a reload that failed halfway.
 func lostDicts(running, next State) func(name string) bool {
+	if running.Unsure {
+		return func(string) bool { return true }
+	}
 	old, now := conf.Differing(running.Conf, next.Conf)
 	before, after := dictsOf(old), dictsOf(now)
 	return func(name string) bool { return before[name] != after[name] }

@@ -9,13 +9,14 @@ import (
 // sameAtStart reports whether both states are equal in everything that nginx reads when it starts
 // or reloads.
 func sameAtStart(a, b State) bool {
-	return a.Conf.Equal(b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
+	return a.Unsure == b.Unsure && a.Conf.Equal(b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
 }
 
 // withStartOf returns a copy of the state in which everything that nginx reads when it starts comes
 // from other.
 func (s State) withStartOf(other State) State {
 	s.Conf, s.LuaConfig, s.Tracing, s.Files, s.Foreign = other.Conf, other.LuaConfig, other.Tracing, other.Files, other.Foreign
+	s.Unsure = other.Unsure
 	return s
 }
 

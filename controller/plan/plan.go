@@ -28,6 +28,10 @@ type State struct {
 
 	Tracing map[string][]byte // the tracers' files, by path, which nginx reads when it starts
 
+	// Unsure is set after a reload that failed halfway: nginx may run on another configuration, and its Lua
+	// may have lost what it was sent.
+	Unsure bool
+
 	AcceptsDeltas bool // whether Lua accepts deltas of backends
 	DeltaBytes    int  // bytes of the deltas since all backends were sent
 }

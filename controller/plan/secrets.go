@@ -55,7 +55,7 @@ func whyCertificates(running, next wire.Certificates) []Why {
 		return []Why{{New: "first certificates"}}
 	}
 	if running.Equal(next) {
-		return []Why{{New: "the dictionaries for certificates have a new size"}}
+		return []Why{{New: "the dictionaries for certificates are emptied"}}
 	}
 	whys := compareMaps(running.Hosts(), next.Hosts(), func(host, uid string) string {
 		return fmt.Sprintf("host %s with certificate %s", host, uid)

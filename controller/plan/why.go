@@ -42,6 +42,9 @@ func whyReload(running, next State) []Why {
 	}
 	old, now := conf.Differing(running.Conf, next.Conf)
 	whys := compare(split(old), split(now))
+	if running.Unsure {
+		whys = append(whys, Why{New: "the last reload failed halfway"})
+	}
 	if len(whys) == 0 && !running.Conf.Equal(next.Conf) {
 		whys = append(whys, firstDifference(running.Conf, next.Conf))
 	}
