@@ -27,6 +27,9 @@ func (s *Store) ingressRule() rule[networkingv1.Ingress] {
 			if !s.follows(new) {
 				return s.forget(new)
 			}
+			if old.UID != new.UID { // deleted and created while the informer did not watch
+				s.forget(old)
+			}
 			if s.replace(old, new) {
 				return false
 			}

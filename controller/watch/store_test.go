@@ -225,6 +225,23 @@ func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
 	}
 }
 
+// An ingress that was deleted has no earlier version to keep, even if another one got its name while the
+// informer did not watch, so that it saw an update.
+func TestRefusedIngressWithTheNameOfADeletedOne(t *testing.T) {
+	first := ingress("web", "nginx")
+	first.UID = "first"
+	c := followed(t, standard(), first)
+	c.next("create Ingress demo/web")
+	second := ingress("web", "nginx")
+	second.UID = "second"
+	second.Spec.Rules[0].Host = "x_by_lua"
+	c.must(c.NetworkingV1().Ingresses("demo").Update(t.Context(), second, update))
+	c.next("update Ingress demo/web")
+	if got := c.store.Snapshot(); len(got.Ingresses) > 0 || len(got.Rejected) != 1 {
+		t.Errorf("accepted %v, rejected %v; want only the second one, rejected", got.Ingresses, got.Rejected)
+	}
+}
+
 // The store also follows Secrets that annotations, a flag and the ConfigMap name.
 func TestSecretsNamedOutsideSpecTLS(t *testing.T) {
 	named := ingress("web", "nginx")
