@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"runtime"
 	"time"
 
@@ -28,6 +29,9 @@ func prepare(c *Config) (compile.Input, error) {
 	}
 	if err := writeLua(*c); err != nil {
 		return compile.Input{}, fmt.Errorf("writing the Lua code for nginx: %w", err)
+	}
+	if c.Admission != nil {
+		c.Options.Ports.Webhook = c.Admission.Listener.Addr().(*net.TCPAddr).Port
 	}
 	c.Options.ForeignLua = c.LuaFallback != nil
 	c.Options.Stream = streamOf(c.Nginx)

@@ -15,10 +15,12 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/controller"
 	"windtunnel.dev/controller/admission"
+	"windtunnel.dev/internal/nginxtest"
 )
 
 // withWebhook enables the controller's webhook. It fills in hook, which the test must register with
@@ -111,4 +113,23 @@ spec:
 		}
 	}
 	r.awaitAnswer("one")
+}
+
+// nginx -t accepts a port in use, but no later reload would succeed.
+func TestTCPServiceCannotHaveTheWebhooksPort(t *testing.T) {
+	t.Parallel()
+	nginxtest.Find(t, "stream")
+	var port string
+	enable := withWebhook(t, new(admissionregistrationv1.ValidatingWebhook))
+	r := launchAs(t, true, func(c *controller.Config) {
+		enable(c)
+		_, port, _ = net.SplitHostPort(c.Admission.Listener.Addr().String())
+	})
+	r.streamService("db", corev1.ProtocolTCP, tcpPod(t, "127.88.0.1", "db"))
+	r.streamPorts("tcp-services", map[string]string{port: "default/db:5000"})
+	r.service(pod(t, "127.88.0.2", "one"))
+	r.awaitAnswer("one")
+	for found := r.log.next("finding"); !strings.Contains(found.What, "data."+port+": the controller uses that port for the admission webhook"); {
+		found = r.log.next("finding")
+	}
 }

@@ -77,6 +77,9 @@ func (b *builder) streamService(configMap types.NamespacedName, key, value strin
 	if use := b.options.Ports.Use(int(number)); use != "" {
 		return L4Service{}, fmt.Errorf("the controller uses that port for %s", use)
 	}
+	if protocol == corev1.ProtocolTCP && int(number) == b.options.Ports.Webhook {
+		return L4Service{}, errors.New("the controller uses that port for the admission webhook")
+	}
 	backend, proxy, err := parseL4Backend(value, protocol)
 	if err != nil {
 		return L4Service{}, err

@@ -101,6 +101,7 @@ type Ports struct {
 	Health      int // the controller's /healthz and /metrics
 	SSLProxy    int // nginx's port for HTTPS if the controller itself listens on HTTPS
 	Profiler    int // the controller's Go profiles
+	Webhook     int // the controller's admission webhook; 0: none
 }
 
 // DefaultPorts are the ports of ingress-nginx.
