@@ -22,7 +22,7 @@ func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 		other.Name = fmt.Sprintf("other-%d", i)
 		cluster.Ingresses = append(cluster.Ingresses, other)
 	}
-	alias := ingress(t, annotated(ours+`server-alias: "a.example, www.h7.example"`)+paths("alias.example", "/", "Prefix"))
+	alias := ingress(t, annotated(ours+`server-alias: "a.example, www.H7.example"`)+paths("alias.example", "/", "Prefix"))
 	alias.Name = "alias"
 	cluster.Ingresses = append(cluster.Ingresses, alias)
 	r := reviewer(t, nil)

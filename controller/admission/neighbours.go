@@ -42,7 +42,7 @@ func names(ingress *networkingv1.Ingress, prefix string) []string {
 		all = append(all, "")
 	}
 	for alias := range strings.SplitSeq(ingress.Annotations[prefix+"server-alias"], ",") {
-		if alias = strings.TrimSpace(alias); alias != "" {
+		if alias = strings.ToLower(strings.TrimSpace(alias)); alias != "" {
 			all = append(all, strings.TrimPrefix(alias, "www."))
 		}
 	}

@@ -33,10 +33,14 @@ var aliases = Family{
 	parse: func(r *reader, set *Set) { set.Aliases = r.serverNames("server-alias") },
 }
 
-// serverNames returns the names in a list that requests can have.
+// serverNames returns the names in a list that requests can have. Names other than patterns are in lower
+// case, like hosts, because nginx ignores their case.
 func (r *reader) serverNames(name string) []string {
 	var good, bad []string
 	for _, item := range r.list(name) {
+		if !strings.HasPrefix(item, "~") {
+			item = strings.ToLower(item)
+		}
 		if isServerName(item) || r.options.SkipAnnotationValidation && !matchesNoRequest(item) {
 			good = append(good, item)
 		} else {

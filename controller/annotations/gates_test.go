@@ -1,6 +1,7 @@
 package annotations_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,11 @@ type gate struct {
 var gates = map[string]gate{
 	"the level itself is taken": {
 		given: `server-alias: a.example`, holds: func(s annotations.Set) bool { return len(s.Aliases) == 1 },
+	},
+	"an alias has the form of a host, and a pattern stays as it is": {
+		given: `server-alias: 'WWW.A.example, ~^\D+\.b\.example$'`, holds: func(s annotations.Set) bool {
+			return slices.Equal(s.Aliases, []string{"www.a.example", `~^\D+\.b\.example$`})
+		},
 	},
 	"above the level": {
 		given: `server-alias: a.example`, config: `annotations-risk-level: Medium`, rejected: "its risk is High, and annotations-risk-level is Medium",
