@@ -34,7 +34,8 @@ var aliases = Family{
 }
 
 // serverNames returns the names in a list that requests can have. Names other than patterns are in lower
-// case, like hosts, because nginx ignores their case.
+// case, like hosts, because nginx ignores their case. A name such as .a.example becomes the two names that
+// nginx takes it for, because each of them may be another host's.
 func (r *reader) serverNames(name string) []string {
 	var good, bad []string
 	for _, item := range r.list(name) {
@@ -42,6 +43,10 @@ func (r *reader) serverNames(name string) []string {
 			item = strings.ToLower(item)
 		}
 		if isServerName(item) || r.options.SkipAnnotationValidation && !matchesNoRequest(item) {
+			if bare, both := strings.CutPrefix(item, "."); both {
+				good = append(good, bare)
+				item = "*" + item
+			}
 			good = append(good, item)
 		} else {
 			bad = append(bad, shown(item))

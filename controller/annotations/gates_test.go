@@ -28,6 +28,11 @@ var gates = map[string]gate{
 			return slices.Equal(s.Aliases, []string{"www.a.example", `~^\D+\.b\.example$`})
 		},
 	},
+	"an alias with a leading dot is two names": {
+		given: `server-alias: .a.example`, holds: func(s annotations.Set) bool {
+			return slices.Equal(s.Aliases, []string{"a.example", "*.a.example"})
+		},
+	},
 	"above the level": {
 		given: `server-alias: a.example`, config: `annotations-risk-level: Medium`, rejected: "its risk is High, and annotations-risk-level is Medium",
 	},
