@@ -44,19 +44,20 @@ func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(s
 	if err != nil {
 		return nil, err
 	}
-	void := map[string]bool{} // the second time
-	for _, one := range second.NotCompared {
-		void[one.Case] = true
-	}
-	confirm(b, first.Differences, func(d diff.Difference) bool { return void[d.Case] || contains(second.Differences, d) })
+	confirm(b, first.Differences, second, sameLine)
 	return b, nil
 }
 
-// confirm adds the differences that occurred again, and counts the others.
-func confirm(b *regress.Behaviour, all []diff.Difference, again func(diff.Difference) bool) {
+// confirm adds the differences that occurred again, and counts the others. A case that could not be compared
+// the second time does not refute its differences.
+func confirm(b *regress.Behaviour, all []diff.Difference, second diff.Document, same func(a, b diff.Difference) bool) {
+	void := map[string]bool{}
+	for _, one := range second.NotCompared {
+		void[one.Case] = true
+	}
 	var stable []diff.Difference
 	for _, d := range all {
-		if again(d) {
+		if void[d.Case] || slices.ContainsFunc(second.Differences, func(other diff.Difference) bool { return same(other, d) }) {
 			stable = append(stable, d)
 			continue
 		}
@@ -86,13 +87,8 @@ func once(ctx context.Context, suffix string, cases []*behave.Case, ask Ask, pro
 	return diff.Of(base, head), base, head, nil
 }
 
-// contains reports whether a step differed before, in the same parts of its answer.
-func contains(before []diff.Difference, d diff.Difference) bool {
-	return slices.ContainsFunc(before, func(b diff.Difference) bool {
-		return b.Case == d.Case && b.Line == d.Line && b.Step == d.Step &&
-			slices.EqualFunc(b.Values, d.Values, func(a, b diff.Value) bool { return a.What == b.What })
-	})
-}
+// sameLine reports whether two differences concern the same step, and the same parts of its answer.
+func sameLine(a, b diff.Difference) bool { return a.Line == b.Line && sameStep(a, b) }
 
 func differing(cases []*behave.Case, d diff.Document) []*behave.Case {
 	var all []*behave.Case

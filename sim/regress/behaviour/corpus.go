@@ -83,9 +83,7 @@ func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string
 	if err != nil {
 		return nil, err
 	}
-	confirm(b, first.Differences, func(d diff.Difference) bool {
-		return slices.ContainsFunc(second.Differences, func(b diff.Difference) bool { return sameStep(b, d) })
-	})
+	confirm(b, first.Differences, second, sameStep)
 	return b, nil
 }
 

@@ -92,3 +92,35 @@ func TestCorpusAnswers(t *testing.T) {
 		t.Errorf("%+v in %d runs", b, runs)
 	}
 }
+
+// A group that cannot be compared the second time does not refute the difference of the first time.
+func TestCorpusDifferenceIsNotRefutedByVoid(t *testing.T) {
+	heads := 0
+	ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
+		if q.Side == regress.SideHead {
+			heads++
+		}
+		var results []behave.Result
+		for _, c := range q.Cases {
+			r := behave.Result{Case: c.Name, Outcome: behave.Passed}
+			switch {
+			case q.Recorded != nil:
+				records := make([]behave.Record, len(c.Steps))
+				for n := range records {
+					records[n].Exchanges = []behave.Exchange{{Status: 200}}
+				}
+				q.Recorded(c, records)
+			case heads == 1:
+				r.Outcome, r.Failures = behave.Failed, []behave.Failure{{Line: 9, Step: "GET /", Field: "status", Want: "200", Got: "404"}}
+			default:
+				r.Outcome, r.Reason = behave.Void, "the controller ended"
+			}
+			results = append(results, r)
+		}
+		return casereport.Of(casereport.Run{}, q.Cases, results), nil
+	}
+	b, err := corpus(t).Compare(t.Context(), ask, func(string, int, int) {})
+	if err != nil || len(b.Answers) == 0 || b.Unstable != 0 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
