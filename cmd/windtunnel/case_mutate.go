@@ -92,8 +92,8 @@ mutants could not be tried, 3 too many are undecided to tell, 130 interrupted.`,
 }
 
 func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) error {
-	if o.sample < 0 {
-		return fmt.Errorf("--sample=%d: want a number of mutants, or 0 for all of them", o.sample)
+	if err := o.check(); err != nil {
+		return err
 	}
 	cases, err := loadCases(paths)
 	if err != nil {
@@ -151,6 +151,22 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		return exitWith(judge.Interrupted)
 	}
 	return exitWith(survivorsOutcome(unexplained, o.most))
+}
+
+// check returns what is wrong with the flags.
+func (o caseMutateOptions) check() error {
+	for _, kind := range o.kinds {
+		if !slices.Contains(mutate.Kinds, mutate.Kind(kind)) {
+			return fmt.Errorf("--kind=%s: want template, lua, annotation, config or flag", kind)
+		}
+	}
+	if o.sample < 0 {
+		return fmt.Errorf("--sample=%d: want a number of mutants, or 0 for all of them", o.sample)
+	}
+	if !(o.most >= 0 && o.most <= 100) {
+		return fmt.Errorf("--max-survivors=%v: want a percentage from 0 to 100", o.most)
+	}
+	return notNegative("budget", o.budget)
 }
 
 // unexplainedFirst moves the mutants with a reason to survive behind the others of their kind. If

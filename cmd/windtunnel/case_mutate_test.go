@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +90,17 @@ func TestSurvivorsOutcome(t *testing.T) {
 	} {
 		if got := survivorsOutcome(test.counts, 5); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// A flag that would be ignored, or make every outcome pass, is refused.
+func TestMutateRefusesFlags(t *testing.T) {
+	for _, flag := range []string{"--kind=templates", "--sample=-1", "--max-survivors=NaN", "--max-survivors=-1", "--max-survivors=101", "--budget=-1m"} {
+		var stderr bytes.Buffer
+		args := []string{"case", "mutate", flag, "-o", filepath.Join(t.TempDir(), "out"), t.TempDir()}
+		if code := Main(t.Context(), args, io.Discard, &stderr); code != exitBadInput || !strings.Contains(stderr.String(), flag[:strings.Index(flag, "=")]+"=") {
+			t.Errorf("%s: exit code %d, %s", flag, code, stderr.String())
 		}
 	}
 }
