@@ -121,7 +121,8 @@ func (o *regressOptions) corpusRequests(subjects [2]scenario.Subject) (behaviour
 			maps.Copy(meaning, kept)
 		}
 	}
-	namespace, name, _ := strings.Cut(cmp.Or(flags["configmap"], configMapOf(subject.Subject{})), "/")
+	served := scenario.Over(flags, subjects[0].Flags)
+	namespace, name, _ := strings.Cut(cmp.Or(served["configmap"], configMapOf(subject.Subject{})), "/")
 	taken := map[string]bool{}
 	for _, c := range clusters {
 		manifests, err := manifest.Parse(c.Name, c.Manifests)
@@ -129,7 +130,7 @@ func (o *regressOptions) corpusRequests(subjects [2]scenario.Subject) (behaviour
 			return corpus, err
 		}
 		derived := derive.Of(manifests, derive.Options{
-			Class: "nginx", ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: meaning, Known: corpus.Known, Taken: taken,
+			Class: cmp.Or(served["ingress-class"], "nginx"), ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: meaning, Known: corpus.Known, Taken: taken,
 		})
 		corpus.Groups = append(corpus.Groups, derived.Cases...)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/sim/scenario"
 )
 
 func TestSidesOfRevisions(t *testing.T) {
@@ -84,6 +86,31 @@ func TestBadSides(t *testing.T) {
 	} {
 		if _, err := parseSide(t.Context(), side, t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", side, err, want)
+		}
+	}
+}
+
+// The requests of a corpus are those of the ingresses that the sides serve, whatever their class.
+func TestRegressAsksAboutTheServedClass(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.yaml")
+	err := os.WriteFile(file, []byte(`apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop}
+spec:
+  ingressClassName: internal
+  rules:
+  - host: shop.example
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := regressOptions{corpus: []string{file}, requests: 100}
+	for class, want := range map[string]bool{"internal": true, "nginx": false} {
+		flags := map[string]string{"ingress-class": class}
+		corpus, err := o.corpusRequests([2]scenario.Subject{{Flags: flags}, {Flags: flags}})
+		if err != nil || (corpus.Requests() > 0) != want {
+			t.Errorf("%s: %d requests, %v", class, corpus.Requests(), err)
 		}
 	}
 }
