@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -96,7 +97,7 @@ func budgets(node *yaml.Node) (map[string]float64, error) {
 		if !slices.ContainsFunc(known, func(family string) bool { return speed.Belongs(name, family) }) {
 			return nil, fmt.Errorf("budgets: unknown figure %s; %s", name, specfile.Choose(name, "figures", known))
 		}
-		if all[name] <= 0 {
+		if share := all[name]; !(share > 0) || math.IsInf(share, 1) { // NaN is neither
 			return nil, fmt.Errorf("budgets: %s: %v is not a share of base: want a number above 0, such as 0.05 for 5 %%", name, all[name])
 		}
 	}

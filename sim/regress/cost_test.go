@@ -63,6 +63,8 @@ func TestBudgets(t *testing.T) {
 	for text, want := range map[string]string{
 		"regress:\n  budgets: {request-cost: 0.05}\n": "windtunnel.yaml:2: budgets: unknown figure request-cost; did you mean request-cpu",
 		"regress:\n  budgets: {request-cpu: -1}\n":    "windtunnel.yaml:2: budgets: request-cpu: -1 is not a share of base",
+		"regress:\n  budgets: {request-cpu: .nan}\n":  "windtunnel.yaml:2: budgets: request-cpu: NaN is not a share of base",
+		"regress:\n  budgets: {request-cpu: .inf}\n":  "windtunnel.yaml:2: budgets: request-cpu: +Inf is not a share of base",
 		"regress:\n  budgets: {request-cpu: 5%}\n":    "windtunnel.yaml:2: budgets: want figures with shares",
 		"regress:\n  budgets: 5\n":                    "windtunnel.yaml:2: budgets: want figures with shares",
 	} {
