@@ -190,11 +190,7 @@ func writeCaseReports(dir rundir.Dir, d casereport.Document, live bool) error {
 		if r.live && !live {
 			continue
 		}
-		file, err := os.Create(dir.File(r.name))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.write(file, d), file.Close()); err != nil {
+		if err := rundir.WriteFile(dir.File(r.name), func(w io.Writer) error { return r.write(w, d) }); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 	"windtunnel.dev/sim/behave/mutate/hunt"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/rundir"
 )
 
 // mutationsPage is the page with the results, in the folder of -o.
@@ -137,11 +138,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		Cases: found.Cases, Results: found.Results, Known: found.Known, Reasons: reasonOf,
 	}
 	page := filepath.Join(o.out, mutationsPage)
-	file, err := os.Create(page)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(mutate.Markdown(file, document), file.Close()); err != nil {
+	if err := rundir.WriteFile(page, func(w io.Writer) error { return mutate.Markdown(w, document) }); err != nil {
 		return err
 	}
 	counts, unexplained := document.Count(""), document.Unexplained("")

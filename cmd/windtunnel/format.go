@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/rundir"
 )
 
 // The output formats that every command with output supports.
@@ -83,11 +82,7 @@ func oneOf(all []string) string {
 // function that writes the format.
 func writeFiles[D any](dir string, files map[string]func(io.Writer, D) error, d D) error {
 	for name, write := range files {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(file, d), file.Close()); err != nil {
+		if err := rundir.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return write(w, d) }); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"windtunnel.dev/sim/regress/report"
 	"windtunnel.dev/sim/regress/side"
 	"windtunnel.dev/sim/regress/speed"
+	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -325,7 +326,7 @@ func (o *regressOptions) write(result *regress.Report) error {
 		return err
 	}
 	for name, text := range report.Files(result) {
-		if err := os.WriteFile(filepath.Join(o.out, name), []byte(text), 0o644); err != nil {
+		if err := rundir.WriteText(filepath.Join(o.out, name), []byte(text)); err != nil {
 			return err
 		}
 	}
