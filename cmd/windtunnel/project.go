@@ -1,24 +1,43 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // projectFile declares what a project expects: differences between sides, and steps in a history.
 const projectFile = "windtunnel.yaml"
 
 // readProject reads the named file or, if there is no name, projectFile of the present folder. The text
-// is empty if the latter does not exist.
+// is empty if the latter does not exist. A second YAML document is an error.
 func readProject(named string) (file string, text []byte, err error) {
-	if named != "" {
-		text, err = os.ReadFile(named)
-		return named, text, err
+	file = cmp.Or(named, projectFile)
+	text, err = os.ReadFile(file)
+	if named == "" && errors.Is(err, fs.ErrNotExist) {
+		return file, nil, nil
 	}
-	text, err = os.ReadFile(projectFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return projectFile, nil, nil
+	return file, text, errors.Join(err, checkSingle(file, text))
+}
+
+// checkSingle returns an error if a text has a second document, which nobody would read.
+func checkSingle(file string, text []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second yaml.Node
+	if decoder.Decode(&first) != nil {
+		return nil // the readers of the fields report it
 	}
-	return projectFile, text, err
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s:%d: a second YAML document: move its fields to the first", file, second.Line)
 }
