@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -49,6 +53,38 @@ func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	verdict := r.Review(many)
 	if verdict.Denial == nil || !strings.Contains(verdict.Denial.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
 		t.Errorf("verdict %+v", verdict)
+	}
+}
+
+// timed is a response whose deadline for reading the request is recorded.
+type timed struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (r *timed) SetReadDeadline(t time.Time) error {
+	r.until = t
+	return nil
+}
+
+// late is a body that does not arrive in time.
+type late struct{}
+
+func (late) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+// A large review waits for its turn before it is read, which must not use up the time for reading it. One
+// that does not arrive in time is no bad request.
+func TestLargeReviewsHaveTheirTimeAfterTheirTurn(t *testing.T) {
+	handler := Handler(func(*networkingv1.Ingress) Verdict { return Verdict{} }, func(metrics.Admission) {}, slog.New(slog.DiscardHandler))
+	request := httptest.NewRequest(http.MethodPost, "/", late{})
+	request.ContentLength = small + 1
+	w, began := &timed{ResponseRecorder: httptest.NewRecorder()}, time.Now()
+	handler.ServeHTTP(w, request)
+	if w.until.Before(began.Add(readTimeout)) {
+		t.Errorf("the time for reading ends %v after the turn, want %v", w.until.Sub(began), readTimeout)
+	}
+	if w.Code != http.StatusRequestTimeout {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

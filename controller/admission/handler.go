@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -62,6 +63,7 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 				return
 			}
 			defer reading.release()
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // the wait does not count
 		}
 		review, code, err := read(w, r)
 		if err != nil {
@@ -97,6 +99,9 @@ func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview,
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest-1))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the AdmissionReview has %d bytes or more", largest)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, http.StatusRequestTimeout, fmt.Errorf("the AdmissionReview did not arrive within %v", readTimeout)
 	}
 	if err != nil {
 		return nil, http.StatusBadRequest, fmt.Errorf("reading the AdmissionReview: %w", err)
