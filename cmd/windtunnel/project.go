@@ -29,15 +29,14 @@ func readProject(named string) (file string, text []byte, err error) {
 // checkSingle returns an error if a text has a second document, which nobody would read.
 func checkSingle(file string, text []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var first, second yaml.Node
-	if decoder.Decode(&first) != nil {
-		return nil // the readers of the fields report it
+	var documents [2]yaml.Node
+	for i := range documents {
+		switch err := decoder.Decode(&documents[i]); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", file, err)
+		}
 	}
-	switch err := decoder.Decode(&second); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return fmt.Errorf("%s:%d: a second YAML document: move its fields to the first", file, second.Line)
+	return fmt.Errorf("%s:%d: a second YAML document: move its fields to the first", file, documents[1].Line)
 }
