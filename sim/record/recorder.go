@@ -84,7 +84,8 @@ func (r *recorder) add(e follow.Event, at time.Duration) {
 		switch {
 		case e.Gone:
 			r.countOmitted("deleted ingresses")
-		case e.New && object.Annotations[canary] == "true":
+		case e.New && follow.IsCanary(object):
+			// The pods of several services answer them, so no answer would show which changes are served.
 			r.countOmitted("canary ingresses")
 		case e.New:
 			r.ingress(object, at)
@@ -166,10 +167,6 @@ func ready(s *discoveryv1.EndpointSlice) (addresses []string) {
 	}
 	return addresses
 }
-
-// canary is the annotation of an ingress that gets a share of the requests for another one. The pods of
-// several services answer them, so no answer would show which changes are served.
-const canary = "nginx.ingress.kubernetes.io/canary"
 
 // plain matches literal paths, which are not patterns.
 var plain = regexp.MustCompile(`^/[A-Za-z0-9/_.~-]*$`)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/follow"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -312,9 +313,6 @@ func (l *Ledger) hostOf(service types.NamespacedName) *Host {
 	return nil
 }
 
-// canary is the annotation of an ingress that gets a share of the requests for another one.
-const canary = "nginx.ingress.kubernetes.io/canary"
-
 // ServiceOf returns the service that a host and path are routed to. As in controllers, the oldest of several
 // ingresses for a path decides, and canaries do not.
 func (l *Ledger) ServiceOf(host Host) (types.NamespacedName, bool) {
@@ -323,7 +321,7 @@ func (l *Ledger) ServiceOf(host Host) (types.NamespacedName, bool) {
 	longest := -1
 	for _, o := range l.ingresses {
 		to, length, ok := match(o, host)
-		if ok && o.Annotations[canary] != "true" && (length > longest || length == longest && older(o, of)) {
+		if ok && !follow.IsCanary(o) && (length > longest || length == longest && older(o, of)) {
 			best, of, longest = to, o, length
 		}
 	}
