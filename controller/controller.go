@@ -112,7 +112,7 @@ func openAnnouncer(config Config) (*announce.Announcer, error) {
 	if !config.Options.BackendsPush {
 		return nil, nil
 	}
-	return announce.Open(config.Options.Path(options.AnnouncementsSocket))
+	return announce.Open(config.Options.Path(options.AnnouncementsSocket), config.Log)
 }
 
 // assemble returns a controller that is not running yet.

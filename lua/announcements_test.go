@@ -2,6 +2,7 @@ package lua_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +47,7 @@ func socketForWorkers(t *testing.T) string {
 
 func openAnnouncer(t *testing.T, path string) *announce.Announcer {
 	t.Helper()
-	a, err := announce.Open(path)
+	a, err := announce.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,13 @@ package announce
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
 
 	"windtunnel.dev/controller/socket"
+	"windtunnel.dev/internal/accept"
 )
 
 // patience is how long a worker may leave an announcement unread once its socket is full. A worker
@@ -29,13 +31,13 @@ type Announcer struct {
 }
 
 // Open listens on a Unix socket.
-func Open(path string) (*Announcer, error) {
+func Open(path string, log *slog.Logger) (*Announcer, error) {
 	listener, err := socket.Listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("the socket for announcements to nginx's workers: %w", err)
 	}
 	a := &Announcer{listener: listener, listeners: map[net.Conn]bool{}}
-	go socket.Accept(listener, a.keep)
+	go accept.Each(listener, log, func(connection net.Conn) { go a.keep(connection) })
 	return a, nil
 }
 

@@ -3,6 +3,7 @@ package announce
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,7 @@ import (
 func open(t *testing.T, workers int) (*Announcer, []net.Conn) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "socket")
-	a, err := Open(path)
+	a, err := Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

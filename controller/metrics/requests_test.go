@@ -6,7 +6,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -144,56 +143,6 @@ func TestSocket(t *testing.T) {
 		listener.Close()
 		<-ended
 	}
-}
-
-// full is a listener that first fails as if the process had too many open files.
-type full struct {
-	net.Listener
-	failed bool
-}
-
-func (f *full) Accept() (net.Conn, error) {
-	if !f.failed {
-		f.failed = true
-		return nil, syscall.EMFILE
-	}
-	return f.Listener.Accept()
-}
-
-func TestReceiveContinuesAfterTooManyOpenFiles(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "socket")
-	listener, err := socket.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		New(options).Receive(&full{Listener: listener}, slog.New(slog.DiscardHandler))
-		close(ended)
-	}()
-	connection, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := connection.Write([]byte("no JSON")); err != nil {
-		t.Fatal(err)
-	}
-	if err := connection.(*net.UnixConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	closed := make(chan error)
-	go func() {
-		_, err := connection.Read(make([]byte, 1))
-		closed <- err
-	}()
-	select {
-	case <-ended:
-		t.Fatal("nothing receives any more")
-	case <-closed: // the batch was received
-	}
-	listener.Close()
-	<-ended
 }
 
 // No input through the socket breaks the receiver.

@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"windtunnel.dev/controller/socket"
+	"windtunnel.dev/internal/accept"
 )
 
 // Bounds of one batch. Lua sends up to --monitor-max-batch-size records per second, each well below
@@ -19,10 +19,12 @@ const (
 
 // Receive counts what nginx sends until the listener is closed.
 func (m *Metrics) Receive(listener net.Listener, log *slog.Logger) {
-	socket.Accept(listener, func(connection net.Conn) {
-		if err := m.receive(connection); err != nil {
-			log.Warn("metrics of requests were lost", "error", err.Error())
-		}
+	accept.Each(listener, log, func(connection net.Conn) {
+		go func() {
+			if err := m.receive(connection); err != nil {
+				log.Warn("metrics of requests were lost", "error", err.Error())
+			}
+		}()
 	})
 }
 

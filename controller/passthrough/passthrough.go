@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/pires/go-proxyproto"
+
+	"windtunnel.dev/internal/accept"
 )
 
 // Config configures where the proxy listens and where connections go.
@@ -111,23 +113,11 @@ func (p *Proxy) Close(ctx context.Context) {
 	<-ended
 }
 
-// accept accepts connections until the listener is closed. After an error, for example because the
-// process has too many open files, it retries with a backoff.
+// accept serves connections until the listener is closed.
 func (p *Proxy) accept(listener net.Listener) {
-	for pause := time.Duration(0); ; {
-		conn, err := listener.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			pause = min(max(5*time.Millisecond, 2*pause), time.Second)
-			p.Log.Warn("accepting a TLS connection", "error", err.Error(), "pause", pause)
-			<-time.After(pause)
-		default:
-			pause = 0
-			p.serving.Go(func() { p.serve(conn.(*net.TCPConn)) })
-		}
-	}
+	accept.Each(listener, p.Log, func(conn net.Conn) {
+		p.serving.Go(func() { p.serve(conn.(*net.TCPConn)) })
+	})
 }
 
 func (p *Proxy) serve(conn *net.TCPConn) {

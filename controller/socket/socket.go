@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // Listen opens a socket in place of one that an earlier controller has left, and creates its folder if
@@ -31,22 +30,4 @@ func Listen(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return listener, nil
-}
-
-// Accept calls serve for each connection, in its own goroutine, until the listener is closed. After
-// another error, for example because the process has too many open files, it tries again.
-func Accept(listener net.Listener, serve func(net.Conn)) {
-	for pause := time.Duration(0); ; {
-		connection, err := listener.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			pause = min(max(5*time.Millisecond, 2*pause), time.Second)
-			<-time.After(pause)
-		default:
-			pause = 0
-			go serve(connection)
-		}
-	}
 }
