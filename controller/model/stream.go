@@ -74,11 +74,8 @@ func (b *builder) streamService(configMap types.NamespacedName, key, value strin
 	if err != nil || number == 0 {
 		return L4Service{}, errors.New("want a port from 1 to 65535")
 	}
-	if use := b.options.Ports.Use(int(number)); use != "" {
+	if use := b.options.Ports.Use(int(number), protocol); use != "" {
 		return L4Service{}, fmt.Errorf("the controller uses that port for %s", use)
-	}
-	if protocol == corev1.ProtocolTCP && int(number) == b.options.Ports.Webhook {
-		return L4Service{}, errors.New("the controller uses that port for the admission webhook")
 	}
 	backend, proxy, err := parseL4Backend(value, protocol)
 	if err != nil {

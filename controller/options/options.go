@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/tls"
@@ -107,9 +108,12 @@ type Ports struct {
 // DefaultPorts are the ports of ingress-nginx.
 var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442, Profiler: 10245}
 
-// Use returns the name of our listener on a port; empty if there is none. The profiler's port is
-// reserved even if the profiler is off.
-func (p Ports) Use(port int) string {
+// Use returns what a port is for that a TCP or UDP service cannot have; empty if it can have the port. The
+// profiler's port is reserved even if the profiler is off. The webhook leaves its port to UDP.
+func (p Ports) Use(port int, protocol corev1.Protocol) string {
+	if protocol == corev1.ProtocolTCP && port == p.Webhook {
+		return "the admission webhook"
+	}
 	for _, own := range []struct {
 		port int
 		use  string
