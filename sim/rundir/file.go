@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"windtunnel.dev/internal/readfile"
 )
@@ -49,9 +50,11 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return os.Rename(file.Name(), path)
 }
 
-// naming returns the error of a file operation as an error of path, and other errors as they are.
+// naming returns an error about the temporary file beside path as an error about path, and other errors as
+// they are.
 func naming(path string, err error) error {
-	if reason := new(os.PathError); errors.As(err, &reason) {
+	reason := new(os.PathError)
+	if errors.As(err, &reason) && strings.HasPrefix(filepath.Base(reason.Path), filepath.Base(path)+".") {
 		return &os.PathError{Op: "write", Path: path, Err: reason.Err}
 	}
 	return err

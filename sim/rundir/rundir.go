@@ -69,7 +69,7 @@ func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
 	}
 	kept := keptOf(s)
 	if name := cmp.Or(kept.Population.Recording, kept.Population.Cluster); slices.Contains(files, name) {
-		return "", fmt.Errorf("the population's file is called %s, as a file of the run: rename it", name)
+		return "", fmt.Errorf("the population's file has the name of a file of the run, %s: rename it", name)
 	}
 	text, err := Text(s, rewritten)
 	if err != nil {

@@ -281,7 +281,7 @@ func TestCreateRefusesNamesOfItsFiles(t *testing.T) {
 	s := story(t)
 	s.Population.Recording = rundir.Events
 	path := filepath.Join(t.TempDir(), "run")
-	if _, err := rundir.Create(path, s, true); err == nil || !strings.Contains(err.Error(), "the population's file is called events.jsonl") {
+	if _, err := rundir.Create(path, s, true); err == nil || !strings.Contains(err.Error(), "the population's file has the name of a file of the run, events.jsonl") {
 		t.Errorf("error: %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
