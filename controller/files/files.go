@@ -18,11 +18,14 @@ import (
 // causes several.
 const settle = 50 * time.Millisecond
 
+// retry is how long after a folder vanished Watch looks for it again.
+const retry = time.Second
+
 // Watch calls changed, never concurrently, when something changes in the folders of the paths or of
 // their link targets, until ctx is done. It returns as soon as it watches them. A path is a folder,
 // or a file that need not exist in a folder that must. Watch follows whole folders because
 // Kubernetes updates a mounted file by swapping a link beside it, and editors rename a new file
-// over the old one.
+// over the old one. If a folder vanishes, Watch looks for it until it is back.
 func Watch(ctx context.Context, log *slog.Logger, changed func(), paths ...string) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -72,7 +75,7 @@ func (w watch) run(ctx context.Context) {
 	defer w.Close()
 	settled := time.NewTimer(0)
 	settled.Stop()
-	gathering := false
+	gathering, lost := false, false
 	for {
 		select {
 		case <-w.Events:
@@ -81,8 +84,15 @@ func (w watch) run(ctx context.Context) {
 				settled.Reset(settle)
 			}
 		case <-settled.C:
-			gathering = false
-			if err := w.follow(); err != nil {
+			err := w.follow()
+			gathering = err != nil
+			if err != nil {
+				settled.Reset(retry)
+			}
+			if err != nil && lost {
+				continue // reported
+			}
+			if lost = err != nil; lost {
 				w.log.Warn(err.Error())
 			}
 			w.changed()

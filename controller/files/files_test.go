@@ -46,6 +46,16 @@ func (f follower) want(content string) {
 	}
 }
 
+// change waits for one reported change.
+func (f follower) change() {
+	f.Helper()
+	select {
+	case <-f.changes:
+	case <-time.After(patience):
+		f.Fatal("no change is reported")
+	}
+}
+
 func (f follower) must(err error) {
 	f.Helper()
 	if err != nil {
@@ -118,6 +128,23 @@ func TestFolder(t *testing.T) {
 	f := follow(t, path, dir)
 	f.must(os.WriteFile(path, []byte("one"), 0o644))
 	f.want("one")
+}
+
+// The folder is replaced, and missing long enough for that to be noticed.
+func TestFolderThatComesBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "templates")
+	path := filepath.Join(dir, "nginx.tmpl")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f := follow(t, path, path)
+	f.must(os.RemoveAll(dir))
+	f.change()
+	f.must(os.Mkdir(dir, 0o755))
+	f.must(os.WriteFile(path, []byte("one"), 0o644))
+	f.want("one")
+	f.must(os.WriteFile(path, []byte("two"), 0o644))
+	f.want("two")
 }
 
 func TestMissingFolder(t *testing.T) {
