@@ -130,6 +130,9 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 		defer cancel()
 	}
 	found, err := hunt.Do(hunting, in)
+	if err != nil && hunting.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("--budget=%v ended before all cases had run without mutants: give more time", o.budget)
+	}
 	if err != nil {
 		return err
 	}

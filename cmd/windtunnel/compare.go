@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
@@ -64,8 +65,8 @@ func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) 
 	if !(o.alpha > 0 && o.alpha < 1) {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
 	}
-	if !(o.floor > 0) {
-		return compare.Options{}, fmt.Errorf("--floor=%v: want more than 0", o.floor)
+	if !(o.floor > 0) || math.IsInf(o.floor, 0) {
+		return compare.Options{}, fmt.Errorf("--floor=%v: want a percentage above 0", o.floor)
 	}
 	if err := notNegative("floor-time", o.least); err != nil {
 		return compare.Options{}, err

@@ -139,7 +139,7 @@ func (o migrateOptions) subjects() ([]scenario.Subject, error) {
 // plan reads the manifests and opens the drivers. Nothing is started.
 func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenario.Subject, stderr io.Writer) (migrate.Plan, error) {
 	plan := migrate.Plan{Known: knownCaseNames(), Dir: o.out, Say: stderr, Watch: func(cases int) (func(behave.Result), func()) {
-		progress := showCaseProgress(stderr, cases, progressFlags{}.plain(stderr))
+		progress := showCaseProgress(stderr, cases, o.progress.plain(stderr))
 		return func(r behave.Result) {
 			if r.Outcome == behave.Failed { // the two controllers answer differently, which may be fine
 				r.Outcome = behave.Differs
