@@ -13,12 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// control talks to nginx's status server. It keeps no connections alive, because an idle one
-// belongs to a worker that the next reload ends. Each connection allocates two buffers, so they are
-// small: large enough for a changed backend and an answer. Larger bodies do not go through them.
+// control sends GETs to nginx's status server. It keeps no connection alive, so that each request shows
+// that nginx accepts connections.
 var control = &http.Client{
 	Timeout:   10 * time.Second,
-	Transport: &http.Transport{DisableKeepAlives: true, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10},
+	Transport: &http.Transport{DisableKeepAlives: true},
+}
+
+// poster sends changes to nginx's status server. It keeps a connection alive, because opening one takes
+// as long as the rest of the request. nginx ends it when its worker ends, and the transport repeats a
+// request that did not get through for this reason.
+var poster = &http.Client{
+	Timeout:   control.Timeout,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
 }
 
 // post sends a body until nginx accepts it or the retries are used up. It returns the body of
@@ -61,7 +68,8 @@ func (t *Target) postOnce(ctx context.Context, path string, body []byte) (answer
 		request.Header.Set("Authorization", "Bearer "+t.secret)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := control.Do(request)
+	request.Header["Idempotency-Key"] = nil // lets the transport repeat the request; it is not sent
+	response, err := poster.Do(request)
 	if err != nil {
 		return "", err
 	}
