@@ -56,7 +56,7 @@ var env = func() *cel.Env {
 	return env
 }()
 
-// Compile parses an expectation. The error is one line: the column, the problem at that column, and
+// Compile parses an expectation. The error is one line: the place, the problem at that place, and
 // the names that exist there.
 func Compile(text string) (Expectation, error) {
 	parsed, checked, err := compile(text)

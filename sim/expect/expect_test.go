@@ -136,6 +136,13 @@ func TestCompileRefuses(t *testing.T) {
 		{`lanes.all(l, l.causes["our-cancel"] == 0)`, []string{`"our-cancel"`}},
 		{`requests.causes[3] == 0`, []string{"no matching overload"}},
 		{"lanes.all(l, l.fail == 0)", []string{"column 15", "fail"}},
+		{"requests.causes.refusd == 0", []string{`"refusd"`, "column 16", "refused"}},
+		{"lanes.all(l, l.causes.refusd == 0)", []string{`"refusd"`, "column 22", "refused"}},
+		{"reloads == 0 &&\n  requests.faild == 0", []string{"line 2, column 11", "requests has", "failed"}},
+		{"reloads == 0 &&\n faild == 0 || sentt == 0", []string{"line 2, column 2", "'faild'", "there are"}},
+		{"reload == 0 &&\nsentt == 0", []string{"line 1, column 1", "'reload'"}},
+		{"reloads == 0 &&\nrequests.causes['refusd'] == 0", []string{"line 2, column 17", `"refusd"`}},
+		{"reloads ==\n  ", []string{"line 2, column 3", "the end of the text"}},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			_, err := expect.Compile(test.text)

@@ -1,12 +1,14 @@
 package expect
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 
 	"windtunnel.dev/sim/measure"
@@ -15,17 +17,28 @@ import (
 // explain formats CEL's errors as one line: the first error in the text, and the valid names in the
 // place of a wrong name.
 func explain(text string, errors []*cel.Error) error {
-	first := slices.MinFunc(errors, func(a, b *cel.Error) int { return a.Location.Column() - b.Location.Column() })
-	column := first.Location.Column()
+	first := slices.MinFunc(errors, func(a, b *cel.Error) int {
+		return cmp.Or(cmp.Compare(a.Location.Line(), b.Location.Line()), cmp.Compare(a.Location.Column(), b.Location.Column()))
+	})
 	message := plain(first.Message)
-	if names := namesNear(text, column, message); names != "" {
+	if names := namesNear(text, first.Location, message); names != "" {
 		message += "; " + names
 	}
-	// CEL reports no column for an error at the very end.
-	if column < 0 {
-		column = len([]rune(text))
+	return errorAt(text, first.Location, message)
+}
+
+// errorAt returns an error about a place in an expectation, whose lines count from 1 and columns from 0.
+func errorAt(text string, at common.Location, message string) error {
+	lines := strings.Split(text, "\n")
+	line, column := at.Line(), at.Column()
+	if column < 0 { // CEL reports no place for an error at the very end
+		line, column = len(lines), len([]rune(lines[len(lines)-1]))
 	}
-	return fmt.Errorf("expectation %q, column %d: %s", text, column+1, message)
+	place := fmt.Sprintf("column %d", column+1)
+	if len(lines) > 1 {
+		place = fmt.Sprintf("line %d, %s", line, place)
+	}
+	return fmt.Errorf("expectation %q, %s: %s", text, place, message)
 }
 
 var (
@@ -41,11 +54,11 @@ func plain(message string) string {
 	return strings.Join(strings.Fields(message), " ")
 }
 
-func namesNear(text string, column int, message string) string {
+func namesNear(text string, at common.Location, message string) string {
 	if !undefined.MatchString(message) {
 		return ""
 	}
-	runes := []rune(text)
+	runes, column := []rune(strings.Split(text, "\n")[at.Line()-1]), at.Column()
 	path := ""
 	// An undefined field is reported at the dot before it.
 	if column < len(runes) && runes[column] == '.' {
@@ -61,25 +74,33 @@ func namesNear(text string, column int, message string) string {
 	return path + " has " + strings.Join(names, ", ")
 }
 
-// checkCauses finds unknown causes such as causes["refusd"]. A cause that does not exist is always
-// zero, so an expectation on it could never fail.
+// checkCauses finds unknown causes such as causes["refusd"] or causes.refusd, which no request can
+// have.
 func checkCauses(text string, parsed *cel.Ast) error {
 	var wrong error
-	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if wrong != nil || e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "_[_]" {
-			return
+	visit(parsed.NativeRep().Expr(), func(e ast.Expr) {
+		if name, at, ok := causeIn(e); ok && wrong == nil && !isCause(name) {
+			place := parsed.NativeRep().SourceInfo().GetStartLocation(at)
+			wrong = errorAt(text, place, fmt.Sprintf("there is no cause %q; the causes are %s", name, causes()))
 		}
-		of, key := e.AsCall().Args()[0], e.AsCall().Args()[1]
-		if of.Kind() != ast.SelectKind || of.AsSelect().FieldName() != "causes" || key.Kind() != ast.LiteralKind {
-			return
-		}
-		name, isText := key.AsLiteral().Value().(string)
-		if isText && !isCause(name) {
-			at := parsed.NativeRep().SourceInfo().GetStartLocation(key.ID())
-			wrong = fmt.Errorf("expectation %q, column %d: there is no cause %q; the causes are %s", text, at.Column()+1, name, causes())
-		}
-	}))
+	})
 	return wrong
+}
+
+// causeIn returns the cause that an expression selects by a constant name, and the node with its place.
+func causeIn(e ast.Expr) (name string, at int64, ok bool) {
+	var of ast.Expr
+	switch {
+	case e.Kind() == ast.SelectKind:
+		of, name, at, ok = e.AsSelect().Operand(), e.AsSelect().FieldName(), e.ID(), true
+	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_[_]" && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
+		key := e.AsCall().Args()[1]
+		of, at = e.AsCall().Args()[0], key.ID()
+		name, ok = key.AsLiteral().Value().(string)
+	default:
+		return "", 0, false
+	}
+	return name, at, ok && of.Kind() == ast.SelectKind && of.AsSelect().FieldName() == "causes"
 }
 
 func isCause(name string) bool {
