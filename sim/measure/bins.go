@@ -82,7 +82,7 @@ func (m *bins) Add(e *event.Event, in bool) {
 
 func (b *binned) request(r *event.Request) {
 	b.Requests++
-	if r.Status != 0 && r.Lasts == 0 {
+	if answered(r) && r.Lasts == 0 {
 		b.latencies = append(b.latencies, max(0, r.Lag+r.Took))
 	}
 	if r.Cause == "" {

@@ -47,7 +47,7 @@ func (m *heat) Add(e *event.Event, in bool) {
 }
 
 // hasLatency reports whether a heat map counts a request.
-func hasLatency(r *event.Request) bool { return r.Status != 0 && r.Cause != event.OurCancel }
+func hasLatency(r *event.Request) bool { return answered(r) && r.Cause != event.OurCancel }
 
 // heatRow returns the row that contains a latency.
 func heatRow(latency time.Duration) int {

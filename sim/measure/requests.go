@@ -92,6 +92,10 @@ func (m *requests) stale(r *event.Request, due time.Duration) time.Duration {
 	return none
 }
 
+// answered reports whether a request got an answer. That of a protocol without a status, such as UDP,
+// names its pod.
+func answered(r *event.Request) bool { return r.Status != 0 || r.Pod != "" }
+
 func (t *tally) load(l event.Load) {
 	t.Due += l.Due
 	t.Missed += l.Missed
@@ -101,8 +105,8 @@ func (t *tally) request(r *event.Request, stale time.Duration) {
 	t.Sent++
 	t.Retries += r.Retries
 	t.lag.add(r.Lag)
-	switch answered := r.Status != 0 || r.Pod != ""; {
-	case answered && r.Lasts == 0:
+	switch {
+	case answered(r) && r.Lasts == 0:
 		t.latency.add(r.Lag + r.Took)
 	case r.Lasts != 0 && r.Cause == "":
 		t.lasted.add(r.Lag + r.Took)
