@@ -13,6 +13,7 @@ import (
 type Moment struct {
 	From     time.Duration // when the first of its requests was due
 	Until    time.Duration // when the last one was due
+	Ended    time.Duration // when the last one ended
 	Failed   int
 	Causes   map[string]int  // of the failed requests
 	Lanes    map[string]int  // likewise
@@ -85,7 +86,7 @@ func (m *moments) Result(_ *Subject, t *Timeline) {
 
 // add adds a failed request. The requests come in the order of At.
 func (m *Moment) add(f FailedRequest) {
-	m.Until = f.At
+	m.Until, m.Ended = f.At, max(m.Ended, f.At+f.Took)
 	m.Failed++
 	m.Causes[string(f.Cause)]++
 	m.Lanes[f.Lane]++
@@ -97,10 +98,7 @@ func (m *Moment) add(f FailedRequest) {
 // around finds what happened around the moment, in its round, which began at begin. The last
 // request was due at Until, but the cause of its failure may have come until the request ended.
 func (m *Moment) around(t *Timeline, begin time.Duration) {
-	from, until := max(begin, m.From-shortlyBefore), m.Until
-	for _, f := range m.Requests {
-		until = max(until, f.At+f.Took)
-	}
+	from, until := max(begin, m.From-shortlyBefore), m.Ended
 	m.Changes = latest(t.Changes, from, until, func(c Served) time.Duration { return c.At })
 	m.Reloads = latest(t.Reloads, from, until, func(r Reload) time.Duration { return r.At })
 	for _, f := range t.Faults {

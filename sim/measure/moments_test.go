@@ -117,3 +117,21 @@ func TestLogAround(t *testing.T) {
 		})
 	}
 }
+
+// What happened until the last request of a moment ended belongs to it, however many requests failed
+// before.
+func TestMomentsLastUntilTheLastRequestEnds(t *testing.T) {
+	const ms = time.Millisecond
+	var failures []event.Event
+	for i := range 20 {
+		failures = append(failures, failedAt(8500*ms+time.Duration(i)*ms, ms, "post", event.Reset))
+	}
+	failures = append(failures, failedAt(8600*ms, 1000*ms, "post", event.Timeout)) // ends after the change at 9 s
+	got := lost(t, failures...)
+	if len(got.Moments) != 1 || got.Moments[0].Failed != 21 {
+		t.Fatalf("got %+v", got.Moments)
+	}
+	if changes := got.Moments[0].Changes; len(changes) != 1 || changes[0].ID != 3 {
+		t.Errorf("got the changes %+v, want the one at 9 s", changes)
+	}
+}
