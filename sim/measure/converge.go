@@ -82,14 +82,17 @@ func (m *converge) answer(a *event.Answer, at time.Duration) {
 	if w == nil || at < w.at || at > w.end {
 		return
 	}
-	w.between.add(w.Change, a, at)
 	s := w.sightings[a.Worker]
 	if s == nil {
 		s = newSighting()
 		w.sightings[a.Worker] = s
 	}
-	if gap := s.add(w.Change, a, at); gap != none {
+	if gap := s.probe(at); gap != none {
 		m.gaps.add(gap)
+	}
+	if at <= m.undoneAt(w) { // later answers say nothing about the change
+		w.between.add(w.Change, a, at)
+		s.add(w.Change, a, at)
 	}
 }
 
@@ -125,7 +128,10 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 func (m *converge) undoneAt(w *watched) time.Duration {
 	at := never
 	search := func(others []*watched) {
-		for _, other := range others {
+		for _, other := range slices.Backward(others) {
+			if other.at < w.at {
+				return // others are in order
+			}
 			later := other.at > w.at || other.at == w.at && other.ID > w.ID
 			if later && !other.failed && other.at <= w.end {
 				at = min(at, other.at)

@@ -23,14 +23,18 @@ func newSighting() *sighting {
 	return &sighting{probed: none, fresh: none, stale: none, freshened: none}
 }
 
-// add processes an answer, in the order of At. It returns the gap since the previous answer, or
-// none for the first one. Answers at the same time may come in any order.
-func (s *sighting) add(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
+// probe returns the gap since the previous answer, or none for the first one.
+func (s *sighting) probe(at time.Duration) (gap time.Duration) {
 	gap = none
 	if s.probed != none {
 		gap = at - s.probed
 	}
 	s.probed = at
+	return gap
+}
+
+// add processes an answer, in the order of At. Answers at the same time may come in any order.
+func (s *sighting) add(c *event.Change, a *event.Answer, at time.Duration) {
 	switch {
 	case isStale(c, a):
 		s.stale = at
@@ -50,7 +54,6 @@ func (s *sighting) add(c *event.Change, a *event.Answer, at time.Duration) (gap 
 			s.freshened = at
 		}
 	}
-	return gap
 }
 
 // served returns when the worker began to serve the change for good, or none if it did not. A new
