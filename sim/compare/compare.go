@@ -55,8 +55,8 @@ type Row struct {
 	Subject string       `json:"subject"`
 	Figure  string       `json:"figure"`
 	Kind    measure.Kind `json:"kind"`
-	// Base and Head are the worst values of counts and the medians of other figures. Times are in
-	// seconds, memory in bytes.
+	// Base and Head are the worst values of counts and the medians of other figures; 0 for a side
+	// without a value. Times are in seconds, memory in bytes.
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
 	// Change is (Head-Base)/Base; 0 when Base is 0.

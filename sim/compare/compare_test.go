@@ -319,3 +319,25 @@ func TestMarkdownEscapesNames(t *testing.T) {
 		t.Error("printing modified the comparison")
 	}
 }
+
+// A figure that only one side has shows the value of that side.
+func TestOneSideHasNoValue(t *testing.T) {
+	base, head := runs(1, 6, 50*time.Millisecond, 0), runs(2, 6, 50*time.Millisecond, 0)
+	for i := range head {
+		head[i].Subjects[0].Converge.Last = measure.Durations{}
+	}
+	c := compareSubjects(t, base, head, compare.Options{})
+	r := row(t, c, "converge.last.p50")
+	if r.Verdict != compare.NoData || r.Base < 1.8 || r.Base > 2.2 || r.Head != 0 {
+		t.Errorf("got %+v, want a base of about 2 s", r)
+	}
+	var out bytes.Buffer
+	if err := compare.Table(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, "converge.last.p50") && (strings.Contains(line, " 0 s") || !strings.Contains(line, "–")) {
+			t.Errorf("the row shows a value that nobody measured: %s", line)
+		}
+	}
+}

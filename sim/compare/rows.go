@@ -47,12 +47,12 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 		budget := o.Budget(s.figure)
 		switch {
 		case len(s.base) == 0 || len(s.head) == 0:
-			r.Verdict = NoData
+			r.Verdict, r.Base, r.Head = NoData, r.valueOf(s.base), r.valueOf(s.head)
 		case !r.Kind.Varies():
 			r.count(s, budget)
 		default:
 			varying++
-			r.medians(s, budget)
+			r.between(s, budget)
 			if s.constant() {
 				r.constant()
 			} else {
@@ -74,16 +74,23 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 // count compares the worst value of head with the worst value of base. A count is nearly the same
 // in every run, so a single run that differs is significant.
 func (r *Row) count(s sample, budget measure.Budget) {
-	r.between(slices.Max(s.base), slices.Max(s.head), budget)
+	r.between(s, budget)
 	r.Verdict = r.direction()
 	if r.Verdict == Unsure {
 		r.Verdict = Same
 	}
 }
 
-// medians sets the medians of a varying figure.
-func (r *Row) medians(s sample, budget measure.Budget) {
-	r.between(median(s.base), median(s.head), budget)
+// valueOf returns the worst of the values of a count, or the median of those of another figure; 0 if
+// there are none.
+func (r *Row) valueOf(values []float64) float64 {
+	switch {
+	case len(values) == 0:
+		return 0
+	case r.Kind.Varies():
+		return median(values)
+	}
+	return slices.Max(values)
 }
 
 // constant judges a figure with the same value in every run of both sides. No test can judge it,
@@ -95,10 +102,12 @@ func (r *Row) constant() {
 	}
 }
 
-func (r *Row) between(base, head float64, budget measure.Budget) {
-	r.Base, r.Head, r.Budget = base, head, budget.Allows(base)
-	if base != 0 {
-		r.Change = (head - base) / base
+// between sets the values of both sides, and the budget.
+func (r *Row) between(s sample, budget measure.Budget) {
+	r.Base, r.Head = r.valueOf(s.base), r.valueOf(s.head)
+	r.Budget = budget.Allows(r.Base)
+	if r.Base != 0 {
+		r.Change = (r.Head - r.Base) / r.Base
 	}
 }
 

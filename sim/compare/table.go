@@ -56,7 +56,7 @@ func write(w io.Writer, c Comparison, render func(table.Writer) string) error {
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row{"subject", "figure", "base", "head", "change", "budget", "p", "detectable", ""})
 	for _, r := range c.Rows {
-		t.AppendRow(table.Row{r.Subject, r.Figure, r.show(r.Base), r.show(r.Head), r.showChange(), r.showBudget(), r.showP(), r.showDetectable(), r.Verdict})
+		t.AppendRow(table.Row{r.Subject, r.Figure, r.showSide(r.Base, r.BaseRuns), r.showSide(r.Head, r.HeadRuns), r.showChange(), r.showBudget(), r.showP(), r.showDetectable(), r.Verdict})
 	}
 	if _, err := fmt.Fprintf(w, "%s\n\n%s\n", render(t), strings.Join(c.notes(), "\n")); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
@@ -126,6 +126,14 @@ func (r Row) show(value float64) string {
 		return report.Bytes(value)
 	}
 	return strconv.FormatFloat(math.Round(100*value)/100, 'f', -1, 64)
+}
+
+// showSide formats the value of a side, or a dash if none of its runs has one.
+func (r Row) showSide(value float64, runs int) string {
+	if runs == 0 {
+		return "–"
+	}
+	return r.show(value)
 }
 
 func (r Row) showChange() string {
