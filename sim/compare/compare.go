@@ -201,7 +201,7 @@ func comparable(base, head []measure.Result) error {
 		}
 		for _, s := range run.Subjects {
 			if !s.Valid {
-				return VoidError{Side: side, Run: n, Subject: s.Name, Why: s.Invalid[0]}
+				return VoidError{Side: side, Run: n, Subject: s.Name, Why: s.WhyInvalid()}
 			}
 		}
 	}

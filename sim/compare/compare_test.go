@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -339,5 +340,15 @@ func TestOneSideHasNoValue(t *testing.T) {
 		if strings.Contains(line, "converge.last.p50") && (strings.Contains(line, " 0 s") || !strings.Contains(line, "–")) {
 			t.Errorf("the row shows a value that nobody measured: %s", line)
 		}
+	}
+}
+
+// A result that says that its run is void, but not why, gets an error as well.
+func TestVoidWithoutReason(t *testing.T) {
+	base, head := runs(1, 1, time.Second, 0), runs(2, 1, time.Second, 0)
+	head[0].Subjects[0].Valid = false
+	var void compare.VoidError
+	if _, err := compare.Runs(base, head, compare.Options{}); !errors.As(err, &void) || void.Why == "" {
+		t.Errorf("got %v, want a VoidError with a reason", err)
 	}
 }

@@ -91,7 +91,7 @@ func expectationsOf(s *scenario.Scenario, i int) []scenario.Expectation {
 func Of(result measure.Result, checks []Check) (Outcome, string) {
 	for _, s := range result.Subjects {
 		if !s.Valid {
-			return Void, fmt.Sprintf("void for %s: %s", s.Name, firstReason(s))
+			return Void, fmt.Sprintf("void for %s: %s", s.Name, s.WhyInvalid())
 		}
 	}
 	count := map[Verdict]int{}
@@ -108,11 +108,4 @@ func Of(result measure.Result, checks []Check) (Outcome, string) {
 		return Passed, fmt.Sprintf("%s, %d not applicable", plural.Of(count[Met], "expectation holds", "expectations hold"), count[NotApplicable])
 	}
 	return Passed, plural.Of(len(checks), "expectation holds", "expectations hold")
-}
-
-func firstReason(s measure.Subject) string {
-	if len(s.Invalid) == 0 {
-		return "its result gives no reason"
-	}
-	return s.Invalid[0]
 }

@@ -148,6 +148,14 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	s.Valid = len(s.Invalid) == 0
 }
 
+// WhyInvalid returns the first reason why the run of the subject is void.
+func (s Subject) WhyInvalid() string {
+	if len(s.Invalid) == 0 {
+		return "its result gives no reason"
+	}
+	return s.Invalid[0]
+}
+
 // refused describes how many changes the API refused, and the first of them with the reason.
 func refused(changes []Served) string {
 	var failed []Served

@@ -63,14 +63,10 @@ func same(texts []string) bool {
 
 // reasonOf returns the first reason why the run of a subject is void, and how many more there are.
 func reasonOf(s measure.Subject) string {
-	switch n := len(s.Invalid); n {
-	case 0:
-		return "its result gives no reason"
-	case 1:
-		return s.Invalid[0]
-	default:
-		return fmt.Sprintf("%s (and for %s)", s.Invalid[0], plural.Of(n-1, "other reason"))
+	if n := len(s.Invalid); n > 1 {
+		return fmt.Sprintf("%s (and for %s)", s.WhyInvalid(), plural.Of(n-1, "other reason"))
 	}
+	return s.WhyInvalid()
 }
 
 func soundSubjects(result measure.Result) (names []string) {

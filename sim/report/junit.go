@@ -42,7 +42,7 @@ func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: "the run is valid"}
 	if !s.Valid {
 		reasons := strings.Join(s.Invalid, "\n")
-		c.Error = &junit.Result{Message: "the run is void: " + s.Invalid[0], Type: "void", Data: reasons}
+		c.Error = &junit.Result{Message: "the run is void: " + s.WhyInvalid(), Type: "void", Data: reasons}
 	}
 	return c
 }
