@@ -56,7 +56,7 @@ func whyNot(text string, checks []Check) (why string) {
 func missed(result measure.Result) string {
 	for _, s := range result.Subjects {
 		for _, f := range s.Struck {
-			if f.Of != "" && f.Count == 0 || f.Failed == f.Times {
+			if f.Of != "" && f.Count == 0 || f.Failed+f.Absent == f.Times {
 				return fmt.Sprintf("the fault %s struck nothing of %s", f.Name, s.Name)
 			}
 		}

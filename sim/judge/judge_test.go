@@ -197,6 +197,7 @@ func TestControlWithoutEffectIsVoid(t *testing.T) {
 		"it struck":                   {[]measure.Struck{{Name: "api-5xx", Count: 3, Of: "requests", Times: 2, Missed: 1}}, ""},
 		"it struck nothing":           {[]measure.Struck{{Name: "worker-kill", Count: 1, Of: "workers", Times: 1}, {Name: "api-5xx", Of: "requests", Times: 1, Missed: 1}}, "api-5xx"},
 		"its subject was never there": {[]measure.Struck{{Name: "api-5xx", Of: "requests", Times: 1, Absent: 1}}, "api-5xx"},
+		"it needed a live subject":    {[]measure.Struck{{Name: "config-torn", Times: 2, Absent: 1, Failed: 1}}, "config-torn"},
 		"it could not be made":        {[]measure.Struck{{Name: "config-torn", Times: 1, Failed: 1}}, "config-torn"},
 		"an older log":                {[]measure.Struck{{Name: "api-5xx", Times: 1, Untold: 1}}, ""},
 	} {
