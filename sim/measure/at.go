@@ -12,12 +12,12 @@ import (
 // At returns the figure with a name. Besides those of Figures, by name or by unit, these are figures:
 //   - any number of a subject, by its path: converge.way.sync.p50, cpu.nginx
 //   - any number of a lane: lanes.post.failed
-//   - the ratio of two figures: requests.failed/reloads
+//   - the ratio of two figures: requests.failed/reloads; of several, divided from left to right
 //
 // The error of an unknown name says what there is instead.
 func At(name string) (Figure, error) {
-	if of, per, isRatio := strings.Cut(name, "/"); isRatio {
-		return ratio(name, of, per)
+	if at := strings.LastIndexByte(name, '/'); at >= 0 {
+		return ratio(name, name[:at], name[at+1:])
 	}
 	for _, f := range Figures() {
 		if f.Name == name || f.Unit == name {
