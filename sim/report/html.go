@@ -77,16 +77,14 @@ func cells(r row, subjects []measure.Subject) [][]string {
 const mostListed = 10
 
 // slowestChanges returns the slowest changes by subject: first those that some worker did not
-// serve, then by their last convergence.
+// serve, then by their last convergence. Changes that were undone come last: they have no time.
 func slowestChanges(series measure.Series) map[string][]measure.Served {
+	rank := map[measure.Fate]int{measure.Converged: 1, measure.Superseded: 2}
 	all := map[string][]measure.Served{}
 	for _, t := range series.Subjects {
 		changes := slices.DeleteFunc(slices.Clone(t.Changes), func(c measure.Served) bool { return c.Fate == measure.Unwatched })
 		slices.SortStableFunc(changes, func(a, b measure.Served) int {
-			if (a.Last < 0) != (b.Last < 0) {
-				return cmp.Compare(a.Last, b.Last)
-			}
-			return cmp.Compare(b.Last, a.Last)
+			return cmp.Or(cmp.Compare(rank[a.Fate], rank[b.Fate]), cmp.Compare(b.Last, a.Last))
 		})
 		all[t.Name] = changes[:min(mostListed, len(changes))]
 	}

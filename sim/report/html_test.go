@@ -89,3 +89,26 @@ func TestPageOfLongRunIsSmall(t *testing.T) {
 		t.Error("the page lacks the slowest change")
 	}
 }
+
+// The table of the slowest changes begins with those that some worker did not serve. Changes that were
+// undone have no time, and do not take the place of those that have one.
+func TestSlowestChangesAreNotThoseUndone(t *testing.T) {
+	t.Parallel()
+	timeline := measure.Timeline{Name: "a"}
+	for range 20 {
+		timeline.Changes = append(timeline.Changes, measure.Served{Object: "undone", Fate: measure.Superseded, First: -1, Last: -1})
+	}
+	timeline.Changes = append(timeline.Changes,
+		measure.Served{Object: "slow", Fate: measure.Converged, First: time.Second, Last: time.Minute},
+		measure.Served{Object: "unserved", Fate: measure.Unconverged, First: -1, Last: -1})
+	var page bytes.Buffer
+	if err := report.HTML(&page, measure.Result{Subjects: []measure.Subject{{Name: "a"}}}, measure.Series{Subjects: []measure.Timeline{timeline}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(page.String(), `<section id="worst">`)
+	table, _, _ = strings.Cut(table, "</section>")
+	unserved, slow, undone := strings.Index(table, "unserved<"), strings.Index(table, "slow<"), strings.Index(table, "undone<")
+	if unserved < 0 || slow < unserved || undone < slow {
+		t.Errorf("the change that was not served is at %d, the slow one at %d, the first undone one at %d:\n%s", unserved, slow, undone, table)
+	}
+}
