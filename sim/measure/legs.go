@@ -86,14 +86,17 @@ func (m *legs) of(served Served) Legs {
 
 // carrier returns the sync that sent a change to nginx: the last sync that had ended when the first
 // worker served the change, unless it ended before the change was written. A reload is visible to
-// clients a little before the controller reports it as done. In that case it is the sync that was
-// in progress.
+// clients a little before the controller reports it as done. So if no sync that began after the write
+// has ended, it is the sync that was in progress.
 func (m *legs) carrier(written, first time.Duration) *event.Event {
 	var last *event.Event
+	whole := false // last began after the write
 	for _, e := range m.syncs {
-		if e.At >= written && e.At-e.Sync.Took <= first {
-			last = e
+		began := e.At - e.Sync.Took
+		if e.At < written || began > first || e.At > first && whole {
+			continue
 		}
+		last, whole = e, began >= written
 	}
 	return last
 }

@@ -50,3 +50,30 @@ func TestLegsWithoutReportedSyncs(t *testing.T) {
 		t.Errorf("a refused write: got %+v, want %+v", got, want)
 	}
 }
+
+// A sync that is still in progress when a worker serves a change did not bring it, if an earlier sync
+// with the change has ended. Without such a sync, it did.
+func TestLegsOfASyncInProgress(t *testing.T) {
+	const ms = time.Millisecond
+	sync := func(end, took time.Duration) *event.Event {
+		return &event.Event{At: end, Sync: &event.Sync{Took: took}}
+	}
+	change := Timeline{Changes: []Served{{ID: 1, At: 200 * ms, Fate: Converged, First: 800 * ms, Last: 900 * ms}}}
+	for name, test := range map[string]struct {
+		syncs []*event.Event
+		want  Legs
+	}{
+		"an earlier sync has ended":       {[]*event.Event{sync(300*ms, 50*ms), sync(1010*ms, 20*ms)}, Legs{10 * ms, 40 * ms, 50 * ms, 700 * ms, 100 * ms}},
+		"the earlier sync began too soon": {[]*event.Event{sync(220*ms, 50*ms), sync(1010*ms, 20*ms)}, Legs{10 * ms, 780 * ms, 20 * ms, 0, 100 * ms}},
+	} {
+		m := newLegs(nil)
+		m.Add(&event.Event{At: 210 * ms, Written: &event.Written{Change: 1}}, true)
+		for _, e := range test.syncs {
+			m.Add(e, true)
+		}
+		m.Result(new(Subject), &change)
+		if got := change.Changes[0].Legs; got != test.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}
