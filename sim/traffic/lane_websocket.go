@@ -66,7 +66,9 @@ func (b *websocketBody) Close() error { return b.conn.CloseNow() }
 func exchangeMessages(response *http.Response, _ Attack) (got content) {
 	b, ok := response.Body.(*websocketBody)
 	if !ok {
-		return readAll(response, Attack{})
+		got = readAll(response, Attack{})
+		got.flaw = fmt.Sprintf("status %d answers the handshake of a websocket: it did not open", response.StatusCode)
+		return got
 	}
 	ticker := time.NewTicker(streamInterval)
 	defer ticker.Stop()

@@ -1,12 +1,14 @@
 package traffic
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 )
 
@@ -100,14 +102,32 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 }
 
-// An answer to the handshake that is not an upgrade is classified like any other answer.
+// An answer to the handshake that is not an upgrade is not a success.
 func TestWebsocketRefused(t *testing.T) {
-	s := serve(t, func(p *peer) {
-		p.read()
-		io.WriteString(p, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
-		p.untilClosed()
-	})
-	if got := newClient(t, "websocket", s.address).fire(); got.Cause != event.NginxError || got.Status != 503 {
-		t.Errorf("got %+v", got)
+	identity := backend.Identity{Pod: "demo/web-1", Service: "demo/web", State: backend.Ready, Body: emptySum}
+	text, err := json.Marshal(identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asPod := fmt.Sprintf("X-Windtunnel-Pod: %s\r\nX-Windtunnel-Service: %s\r\nX-Windtunnel-State: %s\r\nX-Windtunnel-Body: %s\r\nContent-Length: %d\r\n\r\n%s",
+		identity.Pod, identity.Service, identity.State, identity.Body, len(text), text)
+	for name, test := range map[string]struct {
+		answer string
+		want   event.Cause
+		status int
+	}{
+		"an error":               {"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", event.NginxError, 503},
+		"a pod without upgrades": {"HTTP/1.1 200 OK\r\n" + asPod, event.Corrupted, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(p *peer) {
+				p.read()
+				io.WriteString(p, test.answer)
+				p.untilClosed()
+			})
+			if got := newClient(t, "websocket", s.address).fire(); got.Cause != test.want || got.Status != test.status {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
