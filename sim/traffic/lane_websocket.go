@@ -37,7 +37,7 @@ type websocketTransport struct {
 
 func (t *websocketTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	c, response, err := websocket.Dial(r.Context(), r.URL.String(), &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: &t.Transport},
+		HTTPClient: &http.Client{Transport: &t.Transport, CheckRedirect: keepRedirect},
 		HTTPHeader: r.Header,
 		Host:       r.Host,
 	})
@@ -51,6 +51,9 @@ func (t *websocketTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	response.Body = &websocketBody{ctx: r.Context(), conn: c, last: t.last}
 	return response, nil
 }
+
+// keepRedirect has a client return a redirect, as other lanes do, and not follow it.
+func keepRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // websocketBody is an open websocket in place of an answer's body.
 type websocketBody struct {

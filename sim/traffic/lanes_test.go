@@ -102,7 +102,7 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 }
 
-// An answer to the handshake that is not an upgrade is not a success.
+// An answer to the handshake that is not an upgrade is not a success, and a redirect is not followed.
 func TestWebsocketRefused(t *testing.T) {
 	identity := backend.Identity{Pod: "demo/web-1", Service: "demo/web", State: backend.Ready, Body: emptySum}
 	text, err := json.Marshal(identity)
@@ -117,6 +117,7 @@ func TestWebsocketRefused(t *testing.T) {
 		status int
 	}{
 		"an error":               {"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", event.NginxError, 503},
+		"a redirect":             {"HTTP/1.1 308 Permanent Redirect\r\nLocation: https://it.example/\r\nContent-Length: 0\r\n\r\n", event.NginxOther, 308},
 		"a pod without upgrades": {"HTTP/1.1 200 OK\r\n" + asPod, event.Corrupted, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
