@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 )
 
 const (
@@ -30,17 +31,22 @@ var largeBody = behaviour{header: PayloadHeader, parse: count(" of bytes", 1<<30
 	if !push(w, r, string(encoded(identity))+"\n", 0) {
 		return
 	}
-	content, piece := payload(bytes), max(bytes/pieces, 1)
-	for {
-		part, err := io.ReadAll(io.LimitReader(content, piece))
-		if err != nil || len(part) == 0 {
-			return
-		}
-		if !push(w, r, string(part), a.answerTime()/pieces) {
+	content := payload(bytes)
+	size, number := Pieces(bytes)
+	for range number {
+		part, err := io.ReadAll(io.LimitReader(content, size))
+		if err != nil || !push(w, r, string(part), a.answerTime()/time.Duration(number)) {
 			return
 		}
 	}
 }}
+
+// Pieces returns the size and the number of the pieces in which a body of that many bytes, above 0, is
+// sent. The last piece may be smaller.
+func Pieces(bytes int64) (size, number int64) {
+	size = (bytes + pieces - 1) / pieces
+	return size, (bytes + size - 1) / size
+}
 
 // payload returns n bytes that look random and are always the same.
 func payload(n int64) io.Reader {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"windtunnel.dev/sim/backend"
 )
 
 // uploadLane sends large bodies: chunked POSTs of Attack.Bytes, in pieces over Attack.Last,
@@ -25,9 +27,6 @@ var uploadLane = lane{
 		transport: keepAlive,
 	},
 }
-
-// uploadPieces is the number of pieces in which a body is sent.
-const uploadPieces = 20
 
 // uploadSeed returns the seed of a body, 32 bytes.
 func uploadSeed(r *rand.Rand) []byte {
@@ -52,11 +51,12 @@ type uploadBody struct {
 }
 
 func newUploadBody(a Attack, seed []byte) *uploadBody {
+	piece, number := backend.Pieces(a.Bytes)
 	return &uploadBody{
 		content: io.LimitReader(rand.NewChaCha8([32]byte(seed)), a.Bytes),
 		hash:    sha256.New(),
-		piece:   max(a.Bytes/uploadPieces, 1),
-		pause:   a.Last / uploadPieces,
+		piece:   piece,
+		pause:   a.Last / time.Duration(number),
 		closed:  make(chan struct{}),
 	}
 }
