@@ -80,7 +80,7 @@ func Together(s *scenario.Scenario, with []scenario.Subject) bool {
 // inPlaceOf returns a subject of a scenario that runs another controller. It keeps the flags of the
 // original only if both have the same adapter, because flags are a controller's own.
 func inPlaceOf(original, with scenario.Subject) scenario.Subject {
-	made := original
+	made, with := original, completed(original, with)
 	made.Adapter, made.Controller = with.Adapter, with.Controller
 	made.Nginx, made.Lua, made.Template = with.Nginx, with.Lua, with.Template
 	if DropsFlags(original, with) {
@@ -90,9 +90,19 @@ func inPlaceOf(original, with scenario.Subject) scenario.Subject {
 	return made
 }
 
+// completed returns a subject that takes the place of one with the bundled controller. If it runs that as
+// well, it has all of the other one that it does not replace.
+func completed(original, with scenario.Subject) scenario.Subject {
+	if with.Controller == scenario.Bundled {
+		with.Adapter, with.Nginx = cmp.Or(with.Adapter, original.Adapter), cmp.Or(with.Nginx, original.Nginx)
+		with.Lua, with.Template = cmp.Or(with.Lua, original.Lua), cmp.Or(with.Template, original.Template)
+	}
+	return with
+}
+
 // DropsFlags reports whether a subject that takes the place of another one has none of its flags.
 func DropsFlags(original, with scenario.Subject) bool {
-	return cmp.Or(original.Adapter, adapters.Default) != cmp.Or(with.Adapter, adapters.Default)
+	return cmp.Or(original.Adapter, adapters.Default) != cmp.Or(completed(original, with).Adapter, adapters.Default)
 }
 
 // UsesBundled reports whether a subject of the scenario runs the bundled controller.

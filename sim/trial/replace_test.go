@@ -100,6 +100,26 @@ func TestSideChanges(t *testing.T) {
 	}
 }
 
+// The bundled controller in place of itself keeps what a subject says of it, unless the side says otherwise.
+func TestBundledInPlaceOfItself(t *testing.T) {
+	tuned := scenario.Subject{
+		Name: "tuned", Controller: scenario.Bundled, Adapter: "/mine.yaml", Nginx: "/nginx", Lua: "/lua", Template: "/nginx.tmpl",
+		Flags: map[string]string{"v": "2"}, Config: map[string]string{"a": "1"},
+	}
+	original := story(tuned, theirs)
+	if diff := cmp.Diff(original, Side{Name: "base"}.In(original)); diff != "" {
+		t.Errorf("a side without changes (-want +got):\n%s", diff)
+	}
+	want := tuned
+	want.Lua = "/other"
+	if diff := cmp.Diff(story(want, theirs), Side{Subject: scenario.Subject{Controller: scenario.Bundled, Lua: "/other"}}.In(original)); diff != "" {
+		t.Errorf("a side with another Lua (-want +got):\n%s", diff)
+	}
+	if got := (Side{Subject: fork}).In(original).Subjects[0]; got.Template != "" || got.Nginx != "" || got.Lua != "/lua" {
+		t.Errorf("a fork got what is the bundled controller's: %+v", got)
+	}
+}
+
 // A control that sets flags of ingress-nginx means nothing to a controller with another adapter.
 func TestReplaceControl(t *testing.T) {
 	flags, fault := scenario.Control{Flags: map[string]string{"v": "2"}}, scenario.Control{Timeline: []scenario.Step{{Fault: "worker-kill"}}}
