@@ -8,19 +8,47 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 )
 
 // datagramServer answers each HTTP request that comes in one UDP datagram with one datagram, on the
 // port of its TCP listener. It closes TCP connections.
-type datagramServer struct{ handler http.Handler }
+type datagramServer struct {
+	handler http.Handler
+	living  context.Context // ends with the server
+	end     context.CancelFunc
+}
 
-func (s *datagramServer) Serve(l net.Listener) error {
-	packets, err := net.ListenPacket("udp", l.Addr().String())
+func newDatagramServer(handler http.Handler) *datagramServer {
+	s := &datagramServer{handler: handler}
+	s.living, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// datagramListener is a listener with a UDP socket on the same port.
+type datagramListener struct {
+	net.Listener
+	packets net.PacketConn
+}
+
+// listenDatagrams adds a UDP socket to a listener. With an error, both are closed.
+func listenDatagrams(l net.Listener, at netip.AddrPort) (net.Listener, error) {
+	packets, err := net.ListenPacket(family("udp", at), at.String())
 	if err != nil {
-		return err
+		l.Close()
+		return nil, err
 	}
-	defer packets.Close()
-	go s.answer(packets)
+	return &datagramListener{l, packets}, nil
+}
+
+// Close closes both sockets.
+func (l *datagramListener) Close() error {
+	return errors.Join(l.Listener.Close(), l.packets.Close())
+}
+
+// Serve gets a listener of listenDatagrams.
+func (s *datagramServer) Serve(l net.Listener) error {
+	go s.answer(l.(*idleListener).Listener.(*datagramListener).packets)
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -30,10 +58,14 @@ func (s *datagramServer) Serve(l net.Listener) error {
 	}
 }
 
-// Shutdown has nothing to do: Serve ends with its listener.
-func (s *datagramServer) Shutdown(context.Context) error { return nil }
+// Shutdown is Close: an answer cannot be sent any more.
+func (s *datagramServer) Shutdown(context.Context) error { return s.Close() }
 
-func (s *datagramServer) Close() error { return nil }
+// Close ends the answers that are under way.
+func (s *datagramServer) Close() error {
+	s.end()
+	return nil
+}
 
 // answer answers until the socket is closed.
 func (s *datagramServer) answer(packets net.PacketConn) {
@@ -63,7 +95,7 @@ func (s *datagramServer) answerOne(packets net.PacketConn, from net.Addr, datagr
 		}
 	}()
 	answer := &datagramAnswer{header: http.Header{}, status: http.StatusOK}
-	s.handler.ServeHTTP(answer, request)
+	s.handler.ServeHTTP(answer, request.WithContext(context.WithValue(s.living, http.LocalAddrContextKey, packets.LocalAddr())))
 	packets.WriteTo(answer.encode(request), from) // it fails only if the client or the pod has gone
 }
 

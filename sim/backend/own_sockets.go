@@ -20,6 +20,9 @@ func (ownSockets) open(p *pod) (openPorts, error) {
 	for _, port := range p.ports() {
 		at := netip.AddrPortFrom(p.address.Addr(), port)
 		listener, err := net.Listen(family("tcp", at), at.String())
+		if err == nil && p.speaks(UDP) {
+			listener, err = listenDatagrams(listener, at)
+		}
 		if err != nil {
 			opened.close()
 			return nil, err

@@ -86,7 +86,10 @@ func (p *pod) describe(r *http.Request) Received {
 	if len(r.Trailer) > 0 {
 		d.Headers["Trailer"] = []string{strings.Join(slices.Sorted(maps.Keys(r.Trailer)), ", ")}
 	}
-	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+	switch at := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		d.Port = at.Port
+	case *net.UDPAddr:
 		d.Port = at.Port
 	}
 	if before, ok := r.Context().Value(requestsKey{}).(*atomic.Int64); ok {

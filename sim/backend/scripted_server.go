@@ -16,7 +16,7 @@ func newScriptedServer(p *pod, script *compiled) server {
 	case Silent:
 		return &silentServer{}
 	case UDP:
-		return &datagramServer{p}
+		return newDatagramServer(p)
 	}
 	s := newHTTPServer(p)
 	s.TLSConfig = script.tls

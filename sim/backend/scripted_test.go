@@ -60,19 +60,25 @@ func scripted(t *testing.T, f *Loopback, s Script) Pod {
 // received waits until the pods are done with n requests, and returns their records.
 func received(t *testing.T, f *Loopback, n int) []Received {
 	t.Helper()
+	return receivedThat(t, f, n, func(r Received) bool { return r.Done })
+}
+
+// receivedThat waits until there are n such records, and returns all.
+func receivedThat(t *testing.T, f *Loopback, n int, such func(Received) bool) []Received {
+	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		all, _ := f.Received(0)
-		done := 0
+		found := 0
 		for _, r := range all {
-			if r.Done {
-				done++
+			if such(r) {
+				found++
 			}
 		}
-		if done >= n {
+		if found >= n {
 			return all
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d requests are done: %+v", done, n, all)
+			t.Fatalf("%d of %d such records: %+v", found, n, all)
 		}
 	}
 }
