@@ -238,6 +238,10 @@ func (c *checker) expanded(s *Setup) {
 			c.Problem(fmt.Sprintf("%q is not an address with a port", h.Address), "write it as 127.0.0.1:PORT", "spec", "health", i, "address")
 		}
 	}
+	if s.Streams != nil {
+		c.objectName(s.Streams.TCP, "spec", "streams", "tcp")
+		c.objectName(s.Streams.UDP, "spec", "streams", "udp")
+	}
 	if s.Command[0] == "" {
 		c.Problem("the command expands to nothing", "begin it with {{.Controller}}", "spec", "command")
 	}
@@ -252,6 +256,14 @@ func (c *checker) expanded(s *Setup) {
 	}
 	if !slices.Contains(names, s.ConfigMap) {
 		c.Problem("the file has no ConfigMap "+s.ConfigMap, specfile.Choose(s.ConfigMap, "ConfigMaps of the file", names), "spec", "configMap")
+	}
+}
+
+// objectName checks a namespace/name.
+func (c *checker) objectName(text string, at ...any) {
+	namespace, name, _ := strings.Cut(text, "/")
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
+		c.Problem(fmt.Sprintf("%q is not a ConfigMap with its namespace", text), `write it as "{{.Namespace}}/NAME"`, at...)
 	}
 }
 
