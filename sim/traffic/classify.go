@@ -172,14 +172,14 @@ func classifyError(o outcome) event.Cause {
 		return event.Refused
 	case o.began && (o.over || isReset(o.err) || isClosed(o.err)): // whatever the parser says about an incomplete line
 		return event.Truncated
+	case o.handshake != nil && isOfTLS(o.handshake) && !isClosed(o.err):
+		return event.Handshake
 	case isGarbled(o.err):
 		return event.Corrupted
 	case o.began:
 		return event.Unknown
 	case isReset(o.err):
 		return event.Reset
-	case o.handshake != nil && isOfTLS(o.handshake) && !isClosed(o.err):
-		return event.Handshake
 	case (o.over || isClosed(o.err)) && o.idled:
 		return event.IdleClose
 	case o.over || isClosed(o.err):

@@ -87,6 +87,11 @@ func TestFailedHandshakes(t *testing.T) {
 			p.Write([]byte{21, 3, 3, 0, 2, 2, 112})
 			p.untilClosed()
 		}, event.Handshake},
+		"no certificate": {func(p *peer) {
+			config := secured(t, pki.New("nobody").Issue("all", []string{"*.example"}))
+			config.Certificates[0].Certificate = [][]byte{[]byte("certificate")}
+			tls.Server(p, config).Handshake()
+		}, event.Handshake},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newClient(t, "tls", serve(t, test.script).address).fire()
