@@ -248,8 +248,8 @@ func bound(tag string, otherwise int) int {
 func (k Key) list(text string) (items []string, bad error) {
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
-		if item == "" || slices.ContainsFunc(items, func(other string) bool { return strings.EqualFold(other, item) }) {
-			continue // nginx rejects some duplicates, regardless of case
+		if item == "" || slices.ContainsFunc(items, func(other string) bool { return k.same(other, item) }) {
+			continue // nginx rejects some duplicates
 		}
 		if len(items) == mostItems {
 			return items, fmt.Errorf("want at most %d items", mostItems)
@@ -261,6 +261,18 @@ func (k Key) list(text string) (items []string, bad error) {
 		items = append(items, item)
 	}
 	return items, bad
+}
+
+// same reports whether two items of a list are the same. Only names of headers, addresses, and keys of
+// nginx's maps are so regardless of case; of the latter, not patterns (ngx_http_map_module).
+func (k Key) same(one, other string) bool {
+	switch k.tags.Get("kind") {
+	case "header", "ip", "cidr":
+		return strings.EqualFold(one, other)
+	case "mapkey":
+		return one == other || !strings.HasPrefix(one, "~") && strings.EqualFold(one, other)
+	}
+	return one == other
 }
 
 // mostItems limits lists, because most are written into every server or location.
