@@ -8,6 +8,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
@@ -103,4 +104,19 @@ func FuzzPaths(f *testing.F) {
 			t.Errorf("%q (exact %t) answers %q: %t", older, olderExact, request, got)
 		}
 	})
+}
+
+// A prefix that is rewritten to itself is a rewritten prefix "/p/", so nginx matches all paths of the
+// host as regular expressions. A path that is none is matched literally.
+func TestPathsBesideAPrefixThatIsRewrittenToItself(t *testing.T) {
+	itself := ingress("itself", path("/p", false))
+	itself.Annotations = map[string]string{annotations.DefaultPrefix + "/rewrite-target": "/p"}
+	web := ingress("web", path("/", false), path("/a(b", true))
+	m, findings := model.Build(snapshot.Snapshot{Ingresses: []*networkingv1.Ingress{web, itself}}, options.Options{Config: options.Defaults(1, false)})
+	if all := m.Servers[1].Locations; !slices.ContainsFunc(all, func(l *model.Location) bool { return l.Path == `/a\(b` }) {
+		t.Error("nginx would reject the path /a(b as a regular expression")
+	}
+	if !slices.ContainsFunc(findings, func(f model.Finding) bool { return strings.Contains(f.Reason, "it is matched literally") }) {
+		t.Errorf("findings %v", findings)
+	}
 }

@@ -23,6 +23,13 @@ func (l *Location) isPattern() bool {
 	return l.Rewrite.Target != "" && l.Rewrite.Target != l.Path || l.Rewrite.UseRegex
 }
 
+// makesPatterns reports whether the location, or one that splitPrefixes makes of it, is a pattern. Of a
+// prefix "/p" that is rewritten to itself, "/p/" is one.
+func (l *Location) makesPatterns() bool {
+	splits := *l.PathType == networkingv1.PathTypePrefix && !strings.HasSuffix(l.Path, "/") && !l.Beginning
+	return l.isPattern() || splits && l.Rewrite.Target != ""
+}
+
 // splitPrefixes turns each Prefix path except "/" into two locations. nginx matches the prefix "/p"
 // against "/pq", too, whereas Kubernetes matches whole path elements. So "/p" becomes the prefix
 // "/p/" and the exact path "/p"; the latter only if no ingress claims it as Exact. A path that is

@@ -16,7 +16,7 @@ import (
 func (b *builder) keepReadable() {
 	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
 		server := b.servers[host]
-		patterns := slices.ContainsFunc(server.Locations, (*Location).isPattern)
+		patterns := slices.ContainsFunc(server.Locations, (*Location).makesPatterns)
 		for _, location := range server.Locations {
 			r := readable{b, location}
 			r.texts()
