@@ -111,7 +111,8 @@ var featureExchanges = map[string]exchange{
 		[]string{"GET /x?y HTTP/1.1 host=known.example", "X-To-Pods: known.example", "X-Original-Uri: /x?y", "!Proxy"}},
 	"unknown host":  {"else.example", "/", nil, 200, nil, nil},
 	"blocked agent": {"known.example", "/", with("User-Agent", "a badbot 1"), 403, nil, nil},
-	"redirect":      {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
+	"blocked agent whose name is a keyword of maps": {"known.example", "/", with("User-Agent", "default"), 403, nil, nil},
+	"redirect": {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
 	"redirect with more": {"movedwith.example", "/x", with("Origin", "https://a.example"), 301, map[string]string{
 		"Location": "https://new.example/", "Access-Control-Allow-Origin": "https://a.example", "X-Mine": "movedwith.example", "X-Snippet": "yes", "X-All": "of movedwith.example"}, nil},
 	"redirect, asked first":            {"movedwith.example", "/x", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://a.example") }, 204, map[string]string{"Access-Control-Allow-Methods": "GET"}, nil},
@@ -158,7 +159,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 	t.Parallel()
 	in, program := here(t, map[string]string{
 		"add-headers": "demo/add", "hide-headers": "X-Hidden", "proxy-add-original-uri-header": "true",
-		"block-user-agents": "~*BadBot", "custom-http-errors": "418",
+		"block-user-agents": "~*BadBot,default", "custom-http-errors": "418",
 	})
 	m := hosts(in, pod(t, told), featured(in))
 	addBackends(m, &model.Backend{Name: "demo-grpc-80", Endpoints: []model.Endpoint{pod(t, told)}}, &model.Backend{Name: "custom-default-backend-demo-errors", Endpoints: []model.Endpoint{pod(t, func(w http.ResponseWriter, r *http.Request) {

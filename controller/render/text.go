@@ -70,7 +70,7 @@ func isValidByteSize(value any, offset bool) bool {
 func mapKey(key string) string {
 	switch key {
 	case "default", "hostnames", "include", "volatile":
-		return `\\` + key
+		return `\` + key
 	}
 	return key
 }
