@@ -115,3 +115,20 @@ func with(t testing.TB, config string) options.Options {
 	}
 	return options.Options{Config: parsed}
 }
+
+// An object from a manifest file has no UID. A host has one mirroring location per source, so two
+// ingresses of the host must not have the same one.
+func TestMirrorsOfIngressesWithoutUIDs(t *testing.T) {
+	source := func(name string) string {
+		mirroring := ingress(t, "mirror-target: http://copies.example/"+name)
+		mirroring.Name, mirroring.UID = name, ""
+		set, _, err := annotations.Parse(mirroring, with(t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set.Mirror.Source
+	}
+	if a, b := source("a"), source("b"); a == b {
+		t.Errorf("both ingresses have the source %q, so requests of the second are copied to the target of the first", a)
+	}
+}

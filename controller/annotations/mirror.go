@@ -1,6 +1,7 @@
 package annotations
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -37,7 +38,7 @@ var mirror = Family{
 			return
 		}
 		set.Mirror = Mirror{
-			Source:      "_mirror-" + string(r.ingress.UID),
+			Source:      "_mirror-" + cmp.Or(string(r.ingress.UID), r.ingress.Namespace+"_"+r.ingress.Name), // one from a manifest file has no UID
 			RequestBody: r.text("mirror-request-body", "on"),
 			Target:      options.WithPath(target),
 			Host:        r.text("mirror-host", host),
