@@ -48,6 +48,12 @@ var gates = map[string]gate{
 	"a risky annotation rejects by its old name, too": {
 		given: `whitelist-source-range: 10.0.0.0/8`, config: `annotations-risk-level: Low`, rejected: "/whitelist-source-range: its risk is Medium",
 	},
+	"a bad value is reported under the name that the ingress has": {
+		given: `whitelist-source-range: x`, denied: "/whitelist-source-range",
+	},
+	"a bad value that rejects, under its old name": {
+		given: "limit-rps: \"1\"\nlimit-whitelist: x", rejected: "/limit-whitelist",
+	},
 	"what we do not know has no risk": {
 		given: `server-snippets: x`, config: `annotations-risk-level: Low`, finding: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
 		holds: func(s annotations.Set) bool { return s.Denied == nil },

@@ -182,18 +182,22 @@ func staysInDirective(text string) bool {
 	return !strings.ContainsFunc(text, func(char rune) bool { return char < ' ' || char == 0x7f || strings.ContainsRune("\"';{}#\\`", char) })
 }
 
-// raw returns the given text of a key, or that of its alias if the key has none.
+// raw returns the given text of a key.
 func (r *reader) raw(key Key) (string, bool) {
-	text, ok := r.given[key.Name]
-	for i := 0; text == "" && i < len(key.Aliases); i++ {
-		if other, given := r.given[key.Aliases[i]]; given {
-			text, ok = other, true
+	text, ok := r.given[r.written(key)]
+	return trimLines(text), ok
+}
+
+// written returns the name that the ingress uses for a key: an alias if the key's own name has no text.
+func (r *reader) written(key Key) string {
+	if r.given[key.Name] == "" {
+		for _, alias := range key.Aliases {
+			if _, given := r.given[alias]; given {
+				return alias
+			}
 		}
 	}
-	if !ok {
-		return "", false
-	}
-	return trimLines(text), true
+	return key.Name
 }
 
 // key returns a row of the family's own table. A family does not read the keys of other families.
@@ -244,8 +248,8 @@ func (r *reader) note(name, reason string) {
 	r.problems = append(r.problems, Problem{Key: key, Reason: shown(value) + ": " + reason})
 }
 
-// full returns a key as users write it.
-func (r *reader) full(name string) string { return r.prefix + "/" + name }
+// full returns a key as the ingress has it.
+func (r *reader) full(name string) string { return r.prefix + "/" + r.written(r.key(name)) }
 
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")
