@@ -1,5 +1,7 @@
 package annotations
 
+import "fmt"
+
 // Canary contains the rules for which requests go to the pods of a canary.
 type Canary struct {
 	Enabled       bool
@@ -34,10 +36,11 @@ var canary = Family{
 			}
 			return
 		}
+		weight, total := r.weights()
 		set.Canary = Canary{
 			Enabled:       true,
-			Weight:        r.atMost(mostWeight, "canary-weight", 0),
-			WeightTotal:   r.atMost(mostWeight, "canary-weight-total", 100),
+			Weight:        weight,
+			WeightTotal:   total,
 			Header:        r.text("canary-by-header", ""),
 			HeaderValue:   r.text("canary-by-header-value", ""),
 			HeaderPattern: r.text("canary-by-header-pattern", ""),
@@ -47,4 +50,22 @@ var canary = Family{
 			r.note("canary-by-header-pattern", "no regular expression; requests with the header do not go to the canary")
 		}
 	},
+}
+
+// leastTotal is the total that Lua uses in place of a smaller one.
+const leastTotal = 100
+
+// weights returns the canary's weight and the total that it is a share of. A total above the limit is
+// reduced together with the weight, so the share stays.
+func (r *reader) weights() (weight, total int) {
+	total = r.number("canary-weight-total", leastTotal)
+	switch {
+	case total > mostWeight:
+		r.note("canary-weight-total", fmt.Sprintf("it is above the limit of %d; %[1]d is used, and canary-weight is reduced to the same share", mostWeight))
+		share := float64(r.number("canary-weight", 0)) / float64(total)
+		return int(min(share, 1) * mostWeight), mostWeight
+	case total < leastTotal:
+		r.note("canary-weight-total", fmt.Sprintf("want at least %d; %[1]d is used", leastTotal))
+	}
+	return r.atMost(mostWeight, "canary-weight", 0), total
 }
