@@ -193,7 +193,7 @@ func another(key options.Key) (value string, data map[string]string) {
 	case "number", "numbers":
 		number, _ := strconv.Atoi(key.Default)
 		return strconv.Itoa(number + 1), data
-	case "size", "bytes":
+	case "size", "offset", "bytes":
 		return "9k", data
 	case "time", "wholetime":
 		return "7s", data

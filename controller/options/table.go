@@ -154,7 +154,7 @@ type Config struct {
 	LoadBalance                  string `key:"load-balance" protects:"no" one:"round_robin ewma" default:"" doc:"The load-balancing algorithm; empty: round_robin."`
 
 	// Proxying. The annotations of an ingress take precedence.
-	ProxyBodySize               string   `key:"proxy-body-size" protects:"no" kind:"size" default:"1m" doc:"Maximum size of a request body."`
+	ProxyBodySize               string   `key:"proxy-body-size" protects:"no" kind:"offset" default:"1m" doc:"Maximum size of a request body."`
 	ProxyConnectTimeout         int      `key:"proxy-connect-timeout" protects:"no" default:"5" doc:"Seconds to connect to a pod."`
 	ProxyReadTimeout            int      `key:"proxy-read-timeout" protects:"no" default:"60" doc:"Seconds between two reads from a pod."`
 	ProxySendTimeout            int      `key:"proxy-send-timeout" protects:"no" default:"60" doc:"Seconds between two writes to a pod."`
