@@ -59,17 +59,16 @@ func buildAuthUpstreamName(location *model.Location, host string) string {
 func buildAuthResponseHeaders(setHeader string, headers []string, lua bool) []string {
 	var lines []string
 	for i, header := range headers {
-		if !fits(setHeader, header) {
-			continue
-		}
 		variable := fmt.Sprintf("$authHeader%d", i)
 		if lua {
-			lines = append(lines, fmt.Sprintf("set %s '';", variable))
+			lines = append(lines, fmt.Sprintf("set %s '';", variable)) // Lua sets all of them
 		} else {
 			answered := "$upstream_http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_"))
 			lines = append(lines, fmt.Sprintf("auth_request_set %s %s;", variable, answered))
 		}
-		lines = append(lines, fmt.Sprintf("%s '%s' %s;", setHeader, headerName(setHeader, header), variable))
+		if fits(setHeader, header) {
+			lines = append(lines, fmt.Sprintf("%s '%s' %s;", setHeader, headerName(setHeader, header), variable))
+		}
 	}
 	return lines
 }
