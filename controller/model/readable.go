@@ -59,7 +59,7 @@ func (r readable) texts() {
 		annotation string
 		value      *string
 	}{
-		{"temporal-redirect", &l.Redirect.URL},
+		{r.redirectAnnotation(), &l.Redirect.URL},
 		{"rewrite-target", &l.Rewrite.Target},
 		{"app-root", &l.Rewrite.AppRoot},
 		{"x-forwarded-prefix", &l.XForwardedPrefix},
@@ -94,6 +94,15 @@ func (r readable) texts() {
 	l.ExternalAuth.ProxySetHeaders = r.values("auth-proxy-set-headers", l.ExternalAuth.ProxySetHeaders)
 	l.CustomHeaders.Headers = r.values("custom-headers", l.CustomHeaders.Headers)
 	l.FastCGI.Params = r.values("fastcgi-params-configmap", l.FastCGI.Params)
+}
+
+// redirectAnnotation returns the annotation with the target of the location's redirect.
+func (r readable) redirectAnnotation() string {
+	const temporal = "temporal-redirect"
+	if l := r.location; l.Redirect.URL != "" && r.annotationOf(l.Ingress.Ingress, temporal) != l.Redirect.URL {
+		return "permanent-redirect"
+	}
+	return temporal
 }
 
 func (r readable) text(annotation, text string) string {

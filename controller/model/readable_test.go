@@ -1,6 +1,34 @@
 package model
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Without validation, a redirect can have an unknown variable. The finding names the annotation that the
+// ingress has.
+func TestUnknownVariablesOfRedirectsAreAttributed(t *testing.T) {
+	for _, name := range []string{"temporal-redirect", "permanent-redirect"} {
+		ingress := new(networkingv1.Ingress)
+		ingress.Namespace, ingress.Name = "demo", "moved"
+		ingress.Annotations = map[string]string{annotations.DefaultPrefix + "/" + name: "https://new.example/$nothing"}
+		ingress.Spec.Rules = []networkingv1.IngressRule{{Host: "a.example"}}
+		_, findings := Build(snapshot.Snapshot{Ingresses: []*networkingv1.Ingress{ingress}},
+			options.Options{Config: options.Defaults(1, false), SkipAnnotationValidation: true})
+		if !slices.ContainsFunc(findings, func(f Finding) bool {
+			return strings.HasSuffix(f.Key, "/"+name+"]") && strings.Contains(f.Reason, "nginx has no variable $nothing")
+		}) {
+			t.Errorf("%s: findings %v", name, findings)
+		}
+	}
+}
 
 func TestUnknownVariablesAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
