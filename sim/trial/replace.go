@@ -90,10 +90,10 @@ func inPlaceOf(original, with scenario.Subject) scenario.Subject {
 	return made
 }
 
-// completed returns a subject that takes the place of one with the bundled controller. If it runs that as
-// well, it has all of the other one that it does not replace.
+// completed returns a subject that takes the place of another one. If both run the bundled controller, it
+// has all of the other one that it does not replace.
 func completed(original, with scenario.Subject) scenario.Subject {
-	if with.Controller == scenario.Bundled {
+	if with.Controller == scenario.Bundled && original.Controller == scenario.Bundled {
 		with.Adapter, with.Nginx = cmp.Or(with.Adapter, original.Adapter), cmp.Or(with.Nginx, original.Nginx)
 		with.Lua, with.Template = cmp.Or(with.Lua, original.Lua), cmp.Or(with.Template, original.Template)
 	}
