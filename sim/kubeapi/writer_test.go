@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -212,5 +213,24 @@ func TestWriterUpdatesStatus(t *testing.T) {
 	}
 	if _, err := w.UpdateStatus(inDefault("a", "1")); err == nil {
 		t.Error("a config map has a status")
+	}
+}
+
+// The deletion of a definition takes locks that a batch holds, so it is not part of one.
+func TestWriterDeletesDefinitionInBatch(t *testing.T) {
+	s := start(t)
+	crd := define(t, s, widgetDefinition)
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Writer().Apply([]Change{{watch.Added, inDefault("a", "1")}, {watch.Deleted, crd}})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if held := s.Holds()["customresourcedefinitions.apiextensions.k8s.io"]; err != nil || held != 0 {
+			t.Errorf("%d definitions are left: %v", held, err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the deletion does not end")
 	}
 }

@@ -57,10 +57,9 @@ func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions)
 		if err := s.webhooks.Admit(op.admissionRequest(), nil, base, len(opts.DryRun) > 0); err != nil {
 			return nil, false, err
 		}
-		switch op.Objects {
-		case s.namespaces, s.definitions:
+		if s.hasContents(op.Objects) {
 			o, held, err = s.deleteWithContents(op.Objects, base, len(opts.DryRun) > 0)
-		default:
+		} else {
 			o, held, err = s.deleteOrMark(op.Objects, base, opts)
 		}
 		if !store.IsConflict(err) {
@@ -68,6 +67,10 @@ func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions)
 		}
 	}
 }
+
+// hasContents reports whether the objects of c are deleted with their contents: namespaces and
+// definitions.
+func (s *State) hasContents(c *store.Collection) bool { return c == s.namespaces || c == s.definitions }
 
 // deleteWithContents deletes a namespace or a definition with its contents.
 func (s *State) deleteWithContents(c *store.Collection, base *store.Object, dryRun bool) (o *store.Object, held bool, err error) {

@@ -157,7 +157,7 @@ func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, e
 // deletion returns the transition of a deletion. It deletes a namespace or definition itself,
 // because that takes several transitions; then the returned transition has no kind.
 func (w Writer) deletion(op *Operation, base *store.Object) (store.Transition, error) {
-	if op.Objects != w.s.namespaces && op.Objects != w.s.definitions {
+	if !w.s.hasContents(op.Objects) {
 		return w.s.prepareDelete(op.Objects, base, nil)
 	}
 	o, err := w.s.deleteAny(op.Objects, base, &metav1.DeleteOptions{})

@@ -76,7 +76,7 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	w.s.creating.RLock()
 	defer w.s.creating.RUnlock()
 	for i, op := range run {
-		if changes[i].Kind == watch.Deleted && op.Objects == w.s.namespaces {
+		if changes[i].Kind == watch.Deleted && w.s.hasContents(op.Objects) {
 			failed[i] = store.ErrConflict // retried on its own, because it needs locks that are held here
 			continue
 		}
