@@ -58,3 +58,17 @@ func TestClusterIPsAreUnique(t *testing.T) {
 		}
 	}
 }
+
+func TestClusterIPOfServerIsTaken(t *testing.T) {
+	s := startWith(t, Options{HTTPS: "127.0.0.1:0", Anonymous: true, AllowLoopbackEndpoints: true, Publish: true})
+	services := client(t, s.Config()).CoreV1().Services("default")
+	server, err := services.Get(t.Context(), "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = services.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "rival"},
+		Spec: corev1.ServiceSpec{ClusterIP: server.Spec.ClusterIP, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{})
+	if !errors.IsInvalid(err) || !strings.Contains(err.Error(), "provided IP is already allocated") {
+		t.Errorf("a second Service with the address %s: %v", server.Spec.ClusterIP, err)
+	}
+}

@@ -41,7 +41,13 @@ func (s *State) Publish(server netip.AddrPort) error {
 			return err
 		}
 		s.prepareNew(op.Resource, obj)
-		if _, err := op.Objects.Write(watch.Added, nil, obj); err != nil {
+		release, err := s.reserve(op, obj, nil)
+		if err != nil {
+			return err
+		}
+		_, err = op.Objects.Write(watch.Added, nil, obj)
+		release()
+		if err != nil {
 			return fmt.Errorf("publishing the server as Service %s: %w", serverName, err)
 		}
 	}
