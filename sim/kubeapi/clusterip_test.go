@@ -72,3 +72,18 @@ func TestClusterIPOfServerIsTaken(t *testing.T) {
 		t.Errorf("a second Service with the address %s: %v", server.Spec.ClusterIP, err)
 	}
 }
+
+// A Service whose list of addresses contradicts its address is refused, not changed.
+func TestClusterIPsMustMatch(t *testing.T) {
+	services := client(t, start(t).Config()).CoreV1().Services("default")
+	for want, spec := range map[string]corev1.ServiceSpec{
+		"must be empty when `clusterIP` is not specified": {ClusterIPs: []string{"10.96.0.9"}},
+		"first value must match `clusterIP`":              {ClusterIP: "10.96.0.8", ClusterIPs: []string{"10.96.0.9"}},
+	} {
+		spec.Ports = []corev1.ServicePort{{Port: 80}}
+		_, err := services.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: spec}, metav1.CreateOptions{})
+		if !errors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}

@@ -117,6 +117,9 @@ func prepareClusterIP(svc, old *corev1.Service, in resource.Cluster) {
 		}
 		return
 	}
+	if old == nil && len(spec.ClusterIPs) > 0 && spec.ClusterIPs[0] != spec.ClusterIP {
+		return // validation refuses it
+	}
 	if spec.ClusterIP == "" && old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
 	}

@@ -198,6 +198,13 @@ func validateAffinity(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList 
 
 func validateClusterIPs(spec *corev1.ServiceSpec, at *field.Path) (problems field.ErrorList) {
 	ips := at.Child("clusterIPs")
+	switch {
+	case len(spec.ClusterIPs) == 0 || spec.ClusterIPs[0] == spec.ClusterIP:
+	case spec.ClusterIP == "":
+		problems = append(problems, field.Invalid(ips, spec.ClusterIPs, "must be empty when `clusterIP` is not specified"))
+	default:
+		problems = append(problems, field.Invalid(ips, spec.ClusterIPs, "first value must match `clusterIP`"))
+	}
 	for i, family := range spec.IPFamilies {
 		if family != corev1.IPv4Protocol && family != corev1.IPv6Protocol {
 			problems = append(problems, field.NotSupported(at.Child("ipFamilies").Index(i), family, []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}))
