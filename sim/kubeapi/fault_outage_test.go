@@ -97,7 +97,7 @@ func TestCompaction(t *testing.T) {
 	if !apierrors.IsResourceExpired(err) {
 		t.Errorf("an exact list: %v; want 410", err)
 	}
-	if list, err := client(t, r.s.Config()).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact}); err != nil || len(list.Items) != 2 {
+	if list, err := client(t, r.s.Config()).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{ResourceVersion: "3", ResourceVersionMatch: metav1.ResourceVersionMatchExact}); err != nil || len(list.Items) != 2 {
 		t.Errorf("of another resource: %v, %v", list, err)
 	}
 	if got := r.sent.kinds(); len(got) != 0 {

@@ -55,6 +55,9 @@ type Options struct {
 	CreationTimes       bool
 }
 
+// beginning is the version of the empty cluster, as in etcd. The first object has the next one.
+const beginning = 1
+
 // New returns a cluster with only the namespaces that every cluster has.
 func New(opts Options) (*State, error) {
 	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts, creationTimes: opts.CreationTimes}
@@ -63,6 +66,7 @@ func New(opts Options) (*State, error) {
 			s.collections[res] = store.NewCollection(res, &s.revision)
 		}
 	}
+	s.revision.Store(beginning)
 	s.clusterIPs.holds, s.nodePorts.holds = s.holdsClusterIP, s.holdsNodePort
 	s.pods = s.BuiltIn(corev1.SchemeGroupVersion, "pods")
 	s.quotas = s.BuiltIn(corev1.SchemeGroupVersion, "resourcequotas")
