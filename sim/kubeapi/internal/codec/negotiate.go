@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"mime"
 	"net/http"
 	"strings"
 
@@ -11,8 +10,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Negotiate returns the codec of the first content type of the Accept header that the server can
-// write, and the representation that it asks for. Without an Accept header it is JSON; if nothing
+// Negotiate returns the codec of the content type that the Accept header prefers of those that the
+// server can write, and the representation that it asks for. Without an Accept header it is JSON; if nothing
 // fits the error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
 func Negotiate(r *http.Request, jsonOnly bool) (Codec, Representation, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
@@ -20,21 +19,17 @@ func Negotiate(r *http.Request, jsonOnly bool) (Codec, Representation, error) {
 		return JSON{}, JSON{}, nil
 	}
 	known, refusal := false, Codec(JSON{})
-	for clause := range strings.SplitSeq(accept, ",") {
-		mediaType, params, err := mime.ParseMediaType(clause)
-		if err != nil {
-			continue // skip a malformed clause; the next one may match
-		}
-		c := codecFor(mediaType)
+	for _, clause := range clausesOf(accept) {
+		c := codecFor(clause.mediaType)
 		if c == nil {
 			continue
 		}
 		known = true
-		if _, isProtobuf := c.(Protobuf); jsonOnly && isProtobuf && params["as"] == "" {
+		if _, isProtobuf := c.(Protobuf); jsonOnly && isProtobuf && clause.params["as"] == "" {
 			refusal = c // a Status can be protobuf
 			continue
 		}
-		if f := representationFor(c, params, r); f != nil {
+		if f := representationFor(c, clause.params, r); f != nil {
 			return c, f, nil
 		}
 	}
