@@ -1,10 +1,10 @@
 package kubeapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -43,7 +43,22 @@ func readQuery(r *request) (*internalversion.ListOptions, store.Selector, error)
 	if r.Resource.Custom != nil {
 		sel.Paths = r.Resource.Custom.Selectable
 	}
-	return opts, sel, checkFields(r.Resource, sel.Fields)
+	if err := checkFields(r.Resource, sel.Fields); err != nil {
+		return nil, sel, err
+	}
+	var err error
+	sel.Fields, err = storedFields(r.Resource, sel.Fields)
+	return opts, sel, err
+}
+
+// storedFields returns a selector with the names that its fields have in the stored kind.
+func storedFields(res *resource.Resource, asked fields.Selector) (fields.Selector, error) {
+	if res.View == nil || res.View.Fields == nil {
+		return asked, nil
+	}
+	return asked.Transform(func(name, value string) (string, string, error) {
+		return cmp.Or(res.View.Fields[name], name), value, nil
+	})
 }
 
 func checkSelectorSize(query url.Values) error {
@@ -74,7 +89,7 @@ func checkFields(res *resource.Resource, asked fields.Selector) error {
 	return nil
 }
 
-// selectable returns the names of the fields that selectors may use, as a set with empty values.
+// selectable returns the names of the fields that selectors may use, as keys of a set.
 func selectable(res *resource.Resource) fields.Set {
 	known := fields.Set{"metadata.name": "", "metadata.namespace": ""}
 	if res.Custom != nil {
@@ -82,10 +97,10 @@ func selectable(res *resource.Resource) fields.Set {
 			known[name] = ""
 		}
 	}
-	if base := res.Base(); base.Fields != nil {
-		for _, name := range slices.Collect(maps.Keys(base.Fields(base.Empty()))) {
-			known[name] = ""
-		}
+	if res.View != nil && res.View.Fields != nil {
+		maps.Copy(known, res.View.Fields)
+	} else if base := res.Base(); base.Fields != nil {
+		maps.Copy(known, base.Fields(base.Empty()))
 	}
 	return known
 }

@@ -3,6 +3,9 @@ package kinds
 import (
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 )
@@ -39,6 +42,22 @@ func podFields(pod *corev1.Pod) fields.Set {
 	}
 }
 
+func replicationControllerFields(rc *corev1.ReplicationController) fields.Set {
+	return fields.Set{"status.replicas": strconv.Itoa(int(rc.Status.Replicas))}
+}
+
+func replicaSetFields(rs *appsv1.ReplicaSet) fields.Set {
+	return fields.Set{"status.replicas": strconv.Itoa(int(rs.Status.Replicas))}
+}
+
+func jobFields(job *batchv1.Job) fields.Set {
+	return fields.Set{"status.successful": strconv.Itoa(int(job.Status.Succeeded))}
+}
+
+func signingRequestFields(csr *certificatesv1.CertificateSigningRequest) fields.Set {
+	return fields.Set{"spec.signerName": csr.Spec.SignerName}
+}
+
 func eventFields(ev *corev1.Event) fields.Set {
 	return fields.Set{
 		"involvedObject.kind":            ev.InvolvedObject.Kind,
@@ -53,4 +72,18 @@ func eventFields(ev *corev1.Event) fields.Set {
 		"source":                         ev.Source.Component,
 		"type":                           ev.Type,
 	}
+}
+
+// newEventFields are the fields of events of events.k8s.io, with their names in eventFields.
+var newEventFields = map[string]string{
+	"regarding.kind":            "involvedObject.kind",
+	"regarding.namespace":       "involvedObject.namespace",
+	"regarding.name":            "involvedObject.name",
+	"regarding.uid":             "involvedObject.uid",
+	"regarding.apiVersion":      "involvedObject.apiVersion",
+	"regarding.resourceVersion": "involvedObject.resourceVersion",
+	"regarding.fieldPath":       "involvedObject.fieldPath",
+	"reason":                    "reason",
+	"reportingController":       "reportingComponent",
+	"type":                      "type",
 }

@@ -57,7 +57,7 @@ var BuiltIn = resource.Table{
 		Posts: []resource.Post{{Name: "binding", Kind: Bindings}, {Name: "eviction", Kind: Evictions}}, ReturnsDeleted: true, Terminates: true, Fields: fieldsOf(podFields), Admit: admit.Pod, Defaults: defaultsOf(defaults.Pod), Prepare: prepareOf(defaults.PreparePod), Validate: validationOf(validation.Pod), Printer: columns.Pod},
 	{Version: "v1", Name: "podtemplates", Kind: "PodTemplate", Generation: true},
 	{Version: "v1", Name: "replicationcontrollers", Kind: "ReplicationController", Short: []string{"rc"}, Categories: []string{"all"},
-		Status: true, Scale: true, Generation: true, Defaults: defaultsOf(defaults.ReplicationController), Printer: columns.ReplicationController},
+		Status: true, Scale: true, Generation: true, Fields: fieldsOf(replicationControllerFields), Defaults: defaultsOf(defaults.ReplicationController), Printer: columns.ReplicationController},
 	{Version: "v1", Name: "resourcequotas", Kind: "ResourceQuota", Short: []string{"quota"}, Status: true, ReturnsDeleted: true,
 		Printer: columns.ResourceQuota},
 	{Version: "v1", Name: "secrets", Kind: "Secret", ValidatedWhole: true, Fields: fieldsOf(secretFields), Defaults: defaultsOf(defaults.Secret),
@@ -85,7 +85,7 @@ var BuiltIn = resource.Table{
 	{Group: "apps", Version: "v1", Name: "deployments", Kind: "Deployment", Short: []string{"deploy"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
 		Defaults: defaultsOf(defaults.Deployment), Validate: validationOf(validation.Deployment), Printer: columns.Deployment},
 	{Group: "apps", Version: "v1", Name: "replicasets", Kind: "ReplicaSet", Short: []string{"rs"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
-		Defaults: defaultsOf(defaults.ReplicaSet), Validate: validationOf(validation.ReplicaSet), Printer: columns.ReplicaSet},
+		Fields: fieldsOf(replicaSetFields), Defaults: defaultsOf(defaults.ReplicaSet), Validate: validationOf(validation.ReplicaSet), Printer: columns.ReplicaSet},
 	{Group: "apps", Version: "v1", Name: "statefulsets", Kind: "StatefulSet", Short: []string{"sts"}, Categories: []string{"all"}, Status: true, Scale: true, Generation: true,
 		Defaults: defaultsOf(defaults.StatefulSet), Decoded: decodedOf(defaults.ClaimTemplates), Validate: validationOf(validation.StatefulSet), Printer: columns.StatefulSet},
 
@@ -111,10 +111,10 @@ var BuiltIn = resource.Table{
 	{Group: "batch", Version: "v1", Name: "cronjobs", Kind: "CronJob", Short: []string{"cj"}, Categories: []string{"all"}, Status: true, Generation: true,
 		Defaults: defaultsOf(defaults.CronJob), Validate: validationOf(validation.CronJob), Printer: columns.CronJob},
 	{Group: "batch", Version: "v1", Name: "jobs", Kind: "Job", Categories: []string{"all"}, Status: true, Generation: true,
-		Defaults: defaultsOf(defaults.Job), Prepare: prepareOf(defaults.PrepareJob), Validate: validationOf(validation.Job), Printer: columns.Job},
+		Fields: fieldsOf(jobFields), Defaults: defaultsOf(defaults.Job), Prepare: prepareOf(defaults.PrepareJob), Validate: validationOf(validation.Job), Printer: columns.Job},
 
 	{Group: "certificates.k8s.io", Version: "v1", Name: "certificatesigningrequests", Kind: "CertificateSigningRequest", Short: []string{"csr"},
-		ClusterScoped: true, Status: true},
+		ClusterScoped: true, Status: true, Fields: fieldsOf(signingRequestFields)},
 
 	{Group: "coordination.k8s.io", Version: "v1", Name: "leases", Kind: "Lease", Upsert: true, NeedsVersion: true, Validate: validationOf(validation.Lease), Printer: columns.Lease},
 
@@ -122,7 +122,7 @@ var BuiltIn = resource.Table{
 		Defaults: defaultsOf(defaults.EndpointSlice), Prepare: prepareOf(defaults.PrepareEndpointSlice), Validate: validationOf(validation.EndpointSlice), Printer: columns.EndpointSlice},
 
 	{Group: "events.k8s.io", Version: "v1", Name: "events", Kind: "Event", Short: []string{"ev"}, Upsert: true,
-		Printer: columns.Event, View: &resource.View{Of: coreEvents, FromStored: eventFromCore, ToStored: eventToCore}},
+		Printer: columns.Event, View: &resource.View{Of: coreEvents, FromStored: eventFromCore, ToStored: eventToCore, Fields: newEventFields}},
 
 	{Group: "networking.k8s.io", Version: "v1", Name: "ingressclasses", Kind: "IngressClass", ClusterScoped: true, Generation: true, Validate: validationOf(validation.IngressClass),
 		Printer: columns.IngressClass},

@@ -9,6 +9,7 @@ import (
 type View struct {
 	Of                   *Resource
 	FromStored, ToStored func(runtime.Object) runtime.Object // from and to the stored kind
+	Fields               map[string]string                   // selectable fields, with their names in the stored kind; nil: those of the stored kind
 }
 
 // Base returns the resource that objects of res are stored as: res itself, unless it is a view.
