@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -485,5 +486,22 @@ func TestApprovals(t *testing.T) {
 		if reason != test.reason {
 			t.Errorf("%s: the condition has the reason %q, want %q", group, reason, test.reason)
 		}
+	}
+}
+
+// A null of a field that may not be null counts as no value.
+func TestNullsOfCustomObjects(t *testing.T) {
+	s := start(t)
+	define(t, s, strings.Replace(widgetDefinition, "mode: {", "note: {type: string, nullable: true}\n              limits: {type: object, additionalProperties: {type: string}}\n              mode: {", 1))
+	w := wire{t, s.URL()}
+	obj := w.mustCreate("/apis/example.com/v1/namespaces/default/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},
+		"spec":{"host":"h","mode":null,"replicas":null,"note":null,"tags":null,"limits":{"a":null,"b":"1"}}}`)
+	spec := nested(t, obj, "spec").(map[string]any)
+	if note, there := spec["note"]; !there || note != nil {
+		t.Errorf("the null of a nullable field became %v", note)
+	}
+	delete(spec, "note")
+	if want := map[string]any{"host": "h", "replicas": 1.0, "limits": map[string]any{"b": "1"}}; !equality.Semantic.DeepEqual(spec, want) {
+		t.Errorf("spec %v, want %v", spec, want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 func (c *Custom) SetDefaults(content map[string]any) { setSchemaDefaults(content, c.Structural) }
 
 // setSchemaDefaults sets the defaults of s where x has no value, or a null that the schema does not
-// allow.
+// allow. Such a null of a field without a default is removed.
 func setSchemaDefaults(x any, s *structuralschema.Structural) {
 	if s == nil {
 		return
@@ -23,15 +23,27 @@ func setSchemaDefaults(x any, s *structuralschema.Structural) {
 			}
 		}
 		for name, value := range x {
-			if property, ok := s.Properties[name]; ok {
-				setSchemaDefaults(value, &property)
-			} else if s.AdditionalProperties != nil {
-				setSchemaDefaults(value, s.AdditionalProperties.Structural)
+			field := fieldSchema(s, name)
+			if value == nil && field != nil && !field.Nullable {
+				delete(x, name)
+				continue
 			}
+			setSchemaDefaults(value, field)
 		}
 	case []any:
 		for _, item := range x {
 			setSchemaDefaults(item, s.Items)
 		}
 	}
+}
+
+// fieldSchema returns the schema of a field, or nil if it has none.
+func fieldSchema(s *structuralschema.Structural, name string) *structuralschema.Structural {
+	if property, ok := s.Properties[name]; ok {
+		return &property
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Structural
+	}
+	return nil
 }
