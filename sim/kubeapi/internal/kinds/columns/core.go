@@ -68,30 +68,6 @@ func orUnknown(text string) string {
 	return text
 }
 
-var Pod = resource.NewPrinter("Name Ready Status Restarts Age +IP +Node +Nominated_Node +Readiness_Gates", func(pod *corev1.Pod, now time.Time) []any {
-	ready, restarts, status := 0, int32(0), string(pod.Status.Phase)
-	if pod.Status.Reason != "" {
-		status = pod.Status.Reason
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		restarts += c.RestartCount
-		if c.Ready {
-			ready++
-		}
-		switch state := c.State; {
-		case state.Waiting != nil && state.Waiting.Reason != "":
-			status = state.Waiting.Reason
-		case state.Terminated != nil && state.Terminated.Reason != "":
-			status = state.Terminated.Reason
-		}
-	}
-	if pod.DeletionTimestamp != nil {
-		status = "Terminating"
-	}
-	return []any{pod.Name, fmt.Sprintf("%d/%d", ready, len(pod.Spec.Containers)), status, fmt.Sprint(restarts), resource.Age(pod, now),
-		orNone(pod.Status.PodIP), orNone(pod.Spec.NodeName), orNone(pod.Status.NominatedNodeName), "<none>"}
-})
-
 var Service = resource.NewPrinter("Name Type Cluster-IP External-IP Port(s) Age +Selector", func(svc *corev1.Service, now time.Time) []any {
 	return []any{svc.Name, string(svc.Spec.Type), orNone(svc.Spec.ClusterIP), externalIP(svc), orNone(servicePorts(svc)), resource.Age(svc, now),
 		orNone(metav1.FormatLabelSelector(metav1.SetAsLabelSelector(svc.Spec.Selector)))}
