@@ -100,7 +100,7 @@ var Claim = resource.NewPrinter("Name Status Volume Capacity Access_Modes Storag
 	if pvc.Spec.StorageClassName != nil {
 		class = *pvc.Spec.StorageClassName
 	}
-	return []any{pvc.Name, string(pvc.Status.Phase), pvc.Spec.VolumeName, capacity, modes, class, orUnset(pvc.Spec.VolumeAttributesClassName), resource.Age(pvc, now), volumeMode(pvc.Spec.VolumeMode)}
+	return []any{pvc.Name, phaseOf(pvc, string(pvc.Status.Phase)), pvc.Spec.VolumeName, capacity, modes, class, orUnset(pvc.Spec.VolumeAttributesClassName), resource.Age(pvc, now), volumeMode(pvc.Spec.VolumeMode)}
 })
 
 var Volume = resource.NewPrinter("Name Capacity Access_Modes Reclaim_Policy Status Claim StorageClass VolumeAttributesClass Reason Age +VolumeMode", func(pv *corev1.PersistentVolume, now time.Time) []any {
@@ -110,8 +110,16 @@ var Volume = resource.NewPrinter("Name Capacity Access_Modes Reclaim_Policy Stat
 	}
 	size := pv.Spec.Capacity[corev1.ResourceStorage]
 	return []any{pv.Name, size.String(), accessModes(pv.Spec.AccessModes), string(pv.Spec.PersistentVolumeReclaimPolicy),
-		string(pv.Status.Phase), claim, pv.Spec.StorageClassName, orUnset(pv.Spec.VolumeAttributesClassName), pv.Status.Reason, resource.Age(pv, now), volumeMode(pv.Spec.VolumeMode)}
+		phaseOf(pv, string(pv.Status.Phase)), claim, pv.Spec.StorageClassName, orUnset(pv.Spec.VolumeAttributesClassName), pv.Status.Reason, resource.Age(pv, now), volumeMode(pv.Spec.VolumeMode)}
 })
+
+// phaseOf returns the phase of a claim or volume, unless it is being deleted.
+func phaseOf(obj metav1.Object, phase string) string {
+	if obj.GetDeletionTimestamp() != nil {
+		return "Terminating"
+	}
+	return phase
+}
 
 func orUnset(class *string) string {
 	if class == nil {

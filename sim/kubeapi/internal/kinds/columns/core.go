@@ -4,9 +4,12 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,15 +44,20 @@ var Node = resource.NewPrinter("Name Status Roles Age Version +Internal-IP +Exte
 		status += ",SchedulingDisabled"
 	}
 	var roles []string
-	for label := range node.Labels {
+	for label, value := range node.Labels {
 		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok {
 			roles = append(roles, role)
+		} else if label == "kubernetes.io/role" {
+			roles = append(roles, value)
 		}
 	}
-	slices.Sort(roles)
 	info := node.Status.NodeInfo
-	return []any{node.Name, status, joined(roles), resource.Age(node, now), info.KubeletVersion, nodeAddress(node, corev1.NodeInternalIP), nodeAddress(node, corev1.NodeExternalIP),
-		orUnknown(info.OSImage), orUnknown(info.KernelVersion), orUnknown(info.ContainerRuntimeVersion)}
+	kernel := orUnknown(info.KernelVersion)
+	if info.Architecture != "" {
+		kernel += " (" + info.Architecture + ")"
+	}
+	return []any{node.Name, status, joined(eachOnce(roles)), resource.Age(node, now), info.KubeletVersion, nodeAddress(node, corev1.NodeInternalIP), nodeAddress(node, corev1.NodeExternalIP),
+		orUnknown(info.OSImage), kernel, orUnknown(info.ContainerRuntimeVersion)}
 })
 
 func nodeAddress(node *corev1.Node, kind corev1.NodeAddressType) string {
@@ -74,17 +82,23 @@ var Service = resource.NewPrinter("Name Type Cluster-IP External-IP Port(s) Age 
 })
 
 func externalIP(svc *corev1.Service) string {
-	addresses := slices.Clone(svc.Spec.ExternalIPs)
-	for _, ingress := range svc.Status.LoadBalancer.Ingress {
-		addresses = append(addresses, ingress.IP+ingress.Hostname) // one of the two is set
-	}
-	switch {
-	case svc.Spec.Type == corev1.ServiceTypeExternalName:
+	switch svc.Spec.Type {
+	case corev1.ServiceTypeExternalName:
 		return svc.Spec.ExternalName
-	case svc.Spec.Type == corev1.ServiceTypeLoadBalancer && len(addresses) == 0:
-		return "<pending>"
+	case corev1.ServiceTypeLoadBalancer:
+		var balancer []string
+		for _, ingress := range svc.Status.LoadBalancer.Ingress {
+			balancer = append(balancer, cmp.Or(ingress.IP, ingress.Hostname))
+		}
+		return cmp.Or(strings.Join(append(eachOnce(balancer), svc.Spec.ExternalIPs...), ","), "<pending>")
 	}
-	return joined(addresses)
+	return joined(svc.Spec.ExternalIPs)
+}
+
+// eachOnce sorts texts and removes duplicates and empty texts.
+func eachOnce(texts []string) []string {
+	slices.Sort(texts)
+	return slices.DeleteFunc(slices.Compact(texts), func(text string) bool { return text == "" })
 }
 
 func servicePorts(svc *corev1.Service) string {
@@ -120,9 +134,14 @@ var ResourceQuota = resource.NewPrinter("Name Request Limit Age", func(quota *co
 var Endpoints = resource.NewPrinter("Name Endpoints Age", func(ep *corev1.Endpoints, now time.Time) []any {
 	var all []string
 	for _, subset := range ep.Subsets {
+		if len(subset.Ports) == 0 {
+			for _, address := range subset.Addresses {
+				all = append(all, address.IP)
+			}
+		}
 		for _, port := range subset.Ports {
 			for _, address := range subset.Addresses {
-				all = append(all, fmt.Sprintf("%s:%d", address.IP, port.Port))
+				all = append(all, net.JoinHostPort(address.IP, strconv.Itoa(int(port.Port))))
 			}
 		}
 	}
@@ -130,18 +149,23 @@ var Endpoints = resource.NewPrinter("Name Endpoints Age", func(ep *corev1.Endpoi
 })
 
 var Event = resource.NewPrinter("Last_Seen Type Reason Object +Subobject +Source Message +First_Seen +Count +Name", func(ev *corev1.Event, now time.Time) []any {
-	seen := ev.LastTimestamp
-	if seen.IsZero() {
-		seen = metav1.NewTime(ev.EventTime.Time)
-	}
-	about := strings.ToLower(ev.InvolvedObject.Kind) + "/" + ev.InvolvedObject.Name
-	first, count := ev.FirstTimestamp, max(ev.Count, 1)
+	first, seen, count := ev.FirstTimestamp, ev.LastTimestamp, cmp.Or(ev.Count, 1)
 	if first.IsZero() {
 		first = metav1.NewTime(ev.EventTime.Time)
 	}
-	source := strings.Trim(ev.Source.Component+", "+ev.Source.Host, ", ")
-	if source == "" {
-		source = ev.ReportingController
+	if seen.IsZero() {
+		seen = first
+	}
+	if ev.Series != nil {
+		seen, count = metav1.NewTime(ev.Series.LastObservedTime.Time), ev.Series.Count
+	}
+	about := strings.ToLower(ev.InvolvedObject.Kind)
+	if ev.InvolvedObject.Name != "" {
+		about += "/" + ev.InvolvedObject.Name
+	}
+	source := cmp.Or(ev.Source.Component, ev.ReportingController)
+	if host := cmp.Or(ev.Source.Host, ev.ReportingInstance); host != "" {
+		source += ", " + host
 	}
 	return []any{resource.Since(seen, now), ev.Type, ev.Reason, about, ev.InvolvedObject.FieldPath, source, strings.TrimSpace(ev.Message), resource.Since(first, now), int64(count), ev.Name}
 })

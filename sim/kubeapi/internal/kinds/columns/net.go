@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -13,46 +14,59 @@ import (
 )
 
 var Ingress = resource.NewPrinter("Name Class Hosts Address Ports Age", func(ing *networkingv1.Ingress, now time.Time) []any {
-	class, ports := ing.Annotations["kubernetes.io/ingress.class"], "80"
+	class, ports := "", "80" // the annotation kubernetes.io/ingress.class is not shown
 	if ing.Spec.IngressClassName != nil {
 		class = *ing.Spec.IngressClassName
 	}
 	if len(ing.Spec.TLS) > 0 {
 		ports = "80, 443"
 	}
-	var hosts, addresses []string
-	for _, rule := range ing.Spec.Rules {
-		if rule.Host != "" {
-			hosts = append(hosts, rule.Host)
-		}
-	}
-	if len(hosts) == 0 {
-		hosts = []string{"*"}
-	}
+	var addresses []string
 	for _, lb := range ing.Status.LoadBalancer.Ingress {
-		addresses = append(addresses, lb.IP+lb.Hostname) // one of the two is set
+		addresses = append(addresses, cmp.Or(lb.IP, lb.Hostname))
 	}
-	return []any{ing.Name, orNone(class), firstOf(hosts), strings.Join(addresses, ","), ports, resource.Age(ing, now)}
+	return []any{ing.Name, orNone(class), hosts(ing.Spec.Rules), strings.Join(eachOnce(addresses), ","), ports, resource.Age(ing, now)}
 })
 
+// hosts returns the first three hosts. The rules without a host count among those that are left out.
+func hosts(rules []networkingv1.IngressRule) string {
+	const most = 3
+	var first []string
+	for _, rule := range rules {
+		if len(first) == most {
+			return fmt.Sprintf("%s + %d more...", strings.Join(first, ","), len(rules)-most)
+		}
+		if rule.Host != "" {
+			first = append(first, rule.Host)
+		}
+	}
+	return cmp.Or(strings.Join(first, ","), "*")
+}
+
 var IngressClass = resource.NewPrinter("Name Controller Parameters Age", func(class *networkingv1.IngressClass, now time.Time) []any {
-	parameters := "<none>"
+	name, parameters := class.Name, "<none>"
+	if class.Annotations[networkingv1.AnnotationIsDefaultIngressClass] == "true" {
+		name += " (default)"
+	}
 	if p := class.Spec.Parameters; p != nil {
 		parameters = p.Kind + "/" + p.Name
 		if p.APIGroup != nil {
 			parameters = p.Kind + "." + *p.APIGroup + "/" + p.Name
 		}
 	}
-	return []any{class.Name, class.Spec.Controller, parameters, resource.Age(class, now)}
+	return []any{name, class.Spec.Controller, parameters, resource.Age(class, now)}
 })
 
 var EndpointSlice = resource.NewPrinter("Name AddressType Ports Endpoints Age", func(slice *discoveryv1.EndpointSlice, now time.Time) []any {
 	var ports, addresses []string
 	for _, p := range slice.Ports {
-		if p.Port == nil {
-			ports = append(ports, "*")
-		} else {
+		switch {
+		case p.Port != nil:
 			ports = append(ports, fmt.Sprint(*p.Port))
+		case p.Name != nil:
+			ports = append(ports, *p.Name)
+		default:
+			ports = append(ports, "*")
 		}
 	}
 	for _, e := range slice.Endpoints {
