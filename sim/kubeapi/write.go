@@ -14,7 +14,6 @@ import (
 
 	"windtunnel.dev/sim/kubeapi/internal/cluster"
 	"windtunnel.dev/sim/kubeapi/internal/codec"
-	"windtunnel.dev/sim/kubeapi/internal/object"
 	"windtunnel.dev/sim/kubeapi/internal/ownership"
 	"windtunnel.dev/sim/kubeapi/internal/patch"
 )
@@ -78,9 +77,14 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	return respondDeleted(w, r, base)
 }
 
-// deleteCollection deletes the selected objects and answers with their last states.
+// deleteCollection deletes the selected objects, or one page of them, and answers with their last
+// states.
 func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
-	_, sel, err := readQuery(r)
+	query, sel, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	which, err := parseListOptions(query)
 	if err != nil {
 		return err
 	}
@@ -88,8 +92,14 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	objects, rv, _ := r.Objects.Snapshot()
-	selected := sel.Filter(objects)
+	if err := s.await(r.Context(), which.rv); err != nil {
+		return err
+	}
+	objects, rv, err := readObjects(r.Objects, which)
+	if err != nil {
+		return err
+	}
+	selected, m := paginate(sel.Filter(objects), rv, which, sel)
 	for _, o := range selected {
 		one := *opts
 		if one.Preconditions == nil {
@@ -103,7 +113,7 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	return respondList(w, r, selected, metav1.ListMeta{ResourceVersion: object.FormatVersion(rv)})
+	return respondList(w, r, selected, m)
 }
 
 // readDeleteOptions reads the options from the body if there is one, else from the query. Clients
