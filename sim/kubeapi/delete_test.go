@@ -1,11 +1,25 @@
 package kubeapi
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// A body of another kind is a mistake of the client, so nothing is deleted.
+func TestDeleteRefusesBodyOfOtherKind(t *testing.T) {
+	w := wire{t, start(t).URL()}
+	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
+	code, status := w.do("DELETE", cmPath+"/a", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}`)
+	if message := text(status, "message"); code != http.StatusBadRequest || !strings.Contains(message, "ConfigMap") {
+		t.Errorf("%d %s", code, message)
+	}
+	if code, _ := w.do("GET", cmPath+"/a", ""); code != http.StatusOK {
+		t.Errorf("after the refusal: %d", code)
+	}
+}
 
 // With a limit, the deletion of a collection deletes one page, in the order of a list.
 func TestDeleteCollectionDeletesOnePage(t *testing.T) {

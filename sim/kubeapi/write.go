@@ -141,24 +141,33 @@ func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) er
 	if err != nil {
 		return err
 	}
+	var kind string
 	switch mediaType {
 	case codec.ProtobufType:
-		_, message, err := codec.OpenEnvelope(body)
+		t, message, err := codec.OpenEnvelope(body)
 		if err != nil {
 			return err
 		}
-		return badOptions(opts.Unmarshal(message))
-	case "application/json", "application/yaml":
-		return badOptions(yaml.Unmarshal(body, opts))
+		kind, err = t.Kind, opts.Unmarshal(message)
+		if err != nil {
+			return badOptions(err.Error())
+		}
+	case "application/json", codec.YAMLType:
+		if err := yaml.Unmarshal(body, opts); err != nil {
+			return badOptions(err.Error())
+		}
+		kind = opts.Kind
+	default:
+		return codec.ErrUnsupportedMediaType("application/json", codec.YAMLType, codec.ProtobufType)
 	}
-	return codec.ErrUnsupportedMediaType("application/json", codec.YAMLType, codec.ProtobufType)
+	if kind != "" && kind != "DeleteOptions" {
+		return badOptions("its kind is " + kind)
+	}
+	return nil
 }
 
-func badOptions(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.NewBadRequest(fmt.Sprintf("the body is not a DeleteOptions: %v", err))
+func badOptions(problem string) error {
+	return errors.NewBadRequest("the body is not a DeleteOptions: " + problem)
 }
 
 func (s *Server) patch(w http.ResponseWriter, r *request) error {
