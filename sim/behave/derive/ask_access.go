@@ -171,7 +171,7 @@ func askAddresses(a *asker) {
 			a.get(a.target())
 			continue
 		}
-		if a.config["use-proxy-protocol"] != "true" && a.config["use-forwarded-headers"] != "true" {
+		if !isTrue(a.config["use-proxy-protocol"]) && !isTrue(a.config["use-forwarded-headers"]) {
 			a.notes.add("annotation/"+name, "tested from this machine only: without use-forwarded-headers and use-proxy-protocol, a client cannot have another address", a.i.object())
 			a.get(a.target())
 			continue

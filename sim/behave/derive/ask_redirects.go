@@ -77,7 +77,7 @@ func askAliases(a *asker) {
 
 // askPassthrough asks over TLS, which the pods terminate.
 func askPassthrough(a *asker) {
-	if a.o.Flags["enable-ssl-passthrough"] != "true" {
+	if !isTrue(a.o.Flags["enable-ssl-passthrough"]) {
 		a.notes.add("annotation/ssl-passthrough", "not tested: it has no effect without the flag enable-ssl-passthrough", a.i.object())
 		return
 	}

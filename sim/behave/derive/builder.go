@@ -156,7 +156,7 @@ func (b *builder) findSites() {
 		for _, rule := range i.spec.Rules {
 			s := get(rule.Host)
 			s.regex = s.regex || i.has("rewrite-target") || i.on("use-regex")
-			s.tls = s.tls || i.secures(s.pattern) || i.on("force-ssl-redirect") || b.config["force-ssl-redirect"] == "true" || i.grpc()
+			s.tls = s.tls || i.secures(s.pattern) || i.on("force-ssl-redirect") || isTrue(b.config["force-ssl-redirect"]) || i.grpc()
 			if rule.HTTP == nil || i.on("canary") {
 				continue
 			}

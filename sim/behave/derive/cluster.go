@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,13 @@ type ingress struct {
 }
 
 // on reports whether an annotation is true.
-func (i *ingress) on(name string) bool { return strings.TrimSpace(i.annots[name]) == "true" }
+func (i *ingress) on(name string) bool { return isTrue(i.annots[name]) }
+
+// isTrue reads an annotation, a ConfigMap key or a flag as the controller does.
+func isTrue(text string) bool {
+	is, err := strconv.ParseBool(strings.TrimSpace(text))
+	return err == nil && is
+}
 
 // has reports whether one of the annotations is set.
 func (i *ingress) has(names ...string) bool {

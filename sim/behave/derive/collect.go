@@ -98,7 +98,7 @@ func (b *builder) speak(i *ingress, to *networkingv1.IngressServiceBackend) {
 	}
 	protocols := map[string]string{"HTTPS": "https", "GRPC": "grpc", "GRPCS": "grpcs", "FCGI": "fastcgi"}
 	protocol := protocols[strings.ToUpper(i.value("backend-protocol"))]
-	if i.on("ssl-passthrough") && b.o.Flags["enable-ssl-passthrough"] == "true" {
+	if i.on("ssl-passthrough") && isTrue(b.o.Flags["enable-ssl-passthrough"]) {
 		protocol = "https"
 	}
 	if protocol == "" || pods.Protocol != "" {

@@ -150,9 +150,9 @@ func (a *asker) permit(q *question, scheme string) {
 		a.clients++
 	}
 	switch {
-	case a.config["use-proxy-protocol"] == "true":
+	case isTrue(a.config["use-proxy-protocol"]):
 		q.step.Proxy = &behave.Proxy{Source: cmp.Or(address, fmt.Sprintf("203.0.113.%d", 1+a.clients%250)) + ":4711", Destination: "192.0.2.1:443"}
-	case address != "" && a.config["use-forwarded-headers"] == "true":
+	case address != "" && isTrue(a.config["use-forwarded-headers"]):
 		q.header(a.forwardedFor(), address)
 	case limited:
 		q.step.From = fmt.Sprintf("127.0.%d.%d", 2+a.clients/250, 1+a.clients%250)
