@@ -20,7 +20,8 @@ type builder struct {
 	*cluster
 	o     Options
 	notes *notes
-	name  string // of the case, and of its first namespace
+	name  string          // of the case, and of its first namespace
+	taken map[string]bool // names of cases and of their namespaces
 
 	ingresses    []*ingress
 	namespaces   map[string]string             // of the case, by that of the manifests
@@ -36,9 +37,9 @@ type builder struct {
 	clients      int // how many addresses were given to clients
 }
 
-func newBuilder(all *cluster, o Options, notes *notes, name string, members []*ingress) *builder {
+func newBuilder(all *cluster, o Options, notes *notes, taken map[string]bool, members []*ingress) *builder {
 	return &builder{
-		cluster: all, o: o, notes: notes, name: name, ingresses: members,
+		cluster: all, o: o, notes: notes, name: nameOf(members, taken), taken: taken, ingresses: members,
 		namespaces: map[string]string{}, names: map[string]bool{behave.None: true, behave.Default: true},
 		services: map[key]*service{}, certificates: map[key]*certificate{}, extra: map[string]behave.Certificate{},
 		passwords: map[key]string{}, configMaps: map[key]bool{}, config: maps.Clone(all.config),
@@ -104,9 +105,10 @@ func covered(steps []behave.Step) []string {
 // namespace returns the namespace of the case for one of the manifests.
 func (b *builder) namespace(of string) string {
 	if b.namespaces[of] == "" {
-		b.namespaces[of] = b.name
-		if len(b.namespaces) > 1 {
-			b.namespaces[of] = b.name + "-" + label(of)
+		if len(b.namespaces) == 0 {
+			b.namespaces[of] = b.name
+		} else {
+			b.namespaces[of] = unique(label(b.name+"-"+of), b.taken)
 		}
 	}
 	return b.namespaces[of]

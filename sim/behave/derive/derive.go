@@ -20,7 +20,7 @@ type Options struct {
 	Flags     map[string]string    // of the controller, without dashes
 	// Known are the annotations, ConfigMap keys and flags that a case may have. Others are left out.
 	Known behave.Known
-	// Taken are the names that no case may have; those of the cases are added. It may be nil.
+	// Taken are the names that no case and no namespace of a case may have; theirs are added. It may be nil.
 	Taken map[string]bool
 }
 
@@ -63,12 +63,12 @@ func Of(manifests []manifest.Manifest, o Options) Derived {
 	notes := &notes{}
 	all := read(manifests, o, notes)
 	var derived Derived
-	names := o.Taken
-	if names == nil {
-		names = map[string]bool{}
+	taken := o.Taken
+	if taken == nil {
+		taken = map[string]bool{}
 	}
 	for n, members := range all.components() {
-		made := newBuilder(all, o, notes, nameOf(members, names), members).build(n == 0)
+		made := newBuilder(all, o, notes, taken, members).build(n == 0)
 		if !slices.ContainsFunc(made.Steps, func(s behave.Step) bool { return s.Request.Request != "" }) {
 			notes.add("Ingress", "not tested: it has no host and path that a client can request", members[0].object())
 			continue

@@ -1,9 +1,12 @@
 package derive_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
@@ -39,4 +42,39 @@ func TestBoolsAreReadAsTheControllerDoes(t *testing.T) {
 			t.Errorf("canary: %q: the weight of the canary is not asked", value)
 		}
 	}
+}
+
+// Namespaces of cases are valid, and no two cases share one.
+func TestNamespacesOfCases(t *testing.T) {
+	owner := map[string]string{}
+	for _, c := range casesOf(t, ingressWithPasswords("shop", "web", "a.example", "auth/passwords")+
+		ingressWithPasswords("shop", "web-auth", "b.example", "passwords")+
+		ingressWithPasswords("production-of-the-north-region", "web-frontend-of-the-whole-shop", "c.example", "secrets-of-all-the-teams/passwords")) {
+		for _, m := range c.Manifests {
+			namespace := m.Object.GetNamespace()
+			if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+				t.Errorf("%s: namespace %s: %v", c.Name, namespace, wrong)
+			}
+			if other := owner[namespace]; other != "" && other != c.Name {
+				t.Errorf("%s and %s share the namespace %s", other, c.Name, namespace)
+			}
+			owner[namespace] = c.Name
+		}
+	}
+	if len(owner) != 5 {
+		t.Errorf("namespaces %v, want 5", owner)
+	}
+}
+
+func ingressWithPasswords(namespace, name, host, secret string) string {
+	return fmt.Sprintf(`
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  namespace: %s
+  name: %s
+  annotations: {nginx.ingress.kubernetes.io/auth-type: basic, nginx.ingress.kubernetes.io/auth-secret: %s}
+spec: {rules: [{host: %s, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+`, namespace, name, secret, host)
 }
