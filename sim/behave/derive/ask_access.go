@@ -96,7 +96,7 @@ func (b *builder) clientOf(s *site) string {
 		secret := b.certificates[at]
 		signer := secret.name
 		if secret.serves || secret.shown {
-			signer += "-ca"
+			signer = secret.ca
 		}
 		common := "windtunnel-client"
 		if pattern, is := strings.CutPrefix(i.value("auth-tls-match-cn"), "CN="); is {
@@ -104,9 +104,8 @@ func (b *builder) clientOf(s *site) string {
 				common = text
 			}
 		}
-		name := label(secret.name + "-client")
-		b.extra[name] = behave.Certificate{SignedBy: signer, CommonName: common, Namespace: behave.NoSecret}
-		return name
+		b.extra[secret.client] = behave.Certificate{SignedBy: signer, CommonName: common, Namespace: behave.NoSecret}
+		return secret.client
 	}
 	return ""
 }

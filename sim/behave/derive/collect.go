@@ -108,7 +108,7 @@ func (b *builder) speak(i *ingress, to *networkingv1.IngressServiceBackend) {
 	if at, ok := i.reference("proxy-ssl-secret"); ok && (protocol == "https" || protocol == "grpcs") {
 		secret := b.certificate(at, i, nil)
 		name := unique(secret.name+"-pods", b.names)
-		b.extra[name] = behave.Certificate{Hosts: []string{cmp.Or(i.value("proxy-ssl-name"), to.Name)}, SignedBy: secret.name + "-ca", Namespace: behave.NoSecret}
+		b.extra[name] = behave.Certificate{Hosts: []string{cmp.Or(i.value("proxy-ssl-name"), to.Name)}, SignedBy: secret.ca, Namespace: behave.NoSecret}
 		pods.Certificate = name
 	}
 }
@@ -154,7 +154,7 @@ func (b *builder) certificate(at key, i *ingress, hosts []string) *certificate {
 	if c == nil {
 		b.namespace(at.Namespace)
 		c = &certificate{key: at, name: unique(label(at.Name), b.names)}
-		b.names[c.name+"-ca"] = true
+		c.ca, c.client = unique(c.name+"-ca", b.names), unique(c.name+"-client", b.names)
 		b.certificates[at] = c
 		c.hosts = namesIn(b.secrets[at])
 	}

@@ -42,6 +42,7 @@ type service struct {
 type certificate struct {
 	key
 	name                     string
+	ca, client               string // the names of the authority that signs it, and of a client's certificate
 	hosts                    []string
 	serves, authority, shown bool // to clients; of clients; to pods
 }
@@ -55,8 +56,8 @@ func (b *builder) objects(c *behave.Case) {
 		case one.authority && !one.serves && !one.shown:
 			made = behave.Certificate{Authority: true, Namespace: made.Namespace}
 		case one.authority || one.shown:
-			c.Certificates[one.name+"-ca"] = behave.Certificate{Authority: true, Namespace: behave.NoSecret}
-			made.SignedBy = one.name + "-ca"
+			c.Certificates[one.ca] = behave.Certificate{Authority: true, Namespace: behave.NoSecret}
+			made.SignedBy = one.ca
 		}
 		c.Certificates[one.name] = made
 	}

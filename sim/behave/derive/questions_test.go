@@ -78,3 +78,29 @@ metadata:
 spec: {rules: [{host: %s, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
 `, namespace, name, secret, host)
 }
+
+// The authority that signs a certificate is another one than a Secret that has the name of an authority.
+func TestAuthoritiesHaveTheirOwnNames(t *testing.T) {
+	const ingresses = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/auth-tls-secret: default/web-ca}}
+spec: {rules: [{host: shop.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: app, port: {number: 443}}}}]}}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: z
+  annotations: {nginx.ingress.kubernetes.io/backend-protocol: HTTPS, nginx.ingress.kubernetes.io/proxy-ssl-secret: default/web}
+spec: {rules: [{host: shop.example, http: {paths: [{path: /z, pathType: Prefix, backend: {service: {name: z, port: {number: 443}}}}]}}]}
+`
+	for range 20 { // the order of the certificates varies
+		c := derived(t, ingresses)
+		if got := c.Certificates["web-ca"]; !got.Authority || got.Namespace != c.Name {
+			t.Fatalf("the Secret web-ca has the certificate %+v, want an authority", got)
+		}
+		if signer := c.Certificates["web"].SignedBy; signer == "web-ca" || !c.Certificates[signer].Authority {
+			t.Fatalf("web is signed by %s, want an authority of its own", signer)
+		}
+	}
+}
