@@ -243,7 +243,7 @@ func (b *builder) ordered() []*question {
 			all = append(all, q)
 			continue
 		}
-		request := fmt.Sprintf("%+v", q.step.Request)
+		request := q.key()
 		before := byRequest[request]
 		if before == nil {
 			byRequest[request] = q
@@ -261,6 +261,15 @@ func (b *builder) ordered() []*question {
 	}
 	slices.SortStableFunc(all, func(a, b *question) int { return cmp.Compare(a.when, b.when) })
 	return all
+}
+
+// key returns a text that equal requests have in common.
+func (q *question) key() string {
+	request, proxy := q.step.Request, behave.Proxy{}
+	if request.Proxy != nil {
+		proxy, request.Proxy = *request.Proxy, nil // a pointer, which is printed as an address
+	}
+	return fmt.Sprintf("%+v %+v", request, proxy)
 }
 
 // unsendable returns the part of a request that a client cannot send, or "" if there is none.

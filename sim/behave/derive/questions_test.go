@@ -104,3 +104,30 @@ spec: {rules: [{host: shop.example, http: {paths: [{path: /z, pathType: Prefix, 
 		}
 	}
 }
+
+// A request that several paths ask for is sent once, also with a PROXY header.
+func TestEqualRequestsAreSentOnce(t *testing.T) {
+	const paths = `
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web}
+spec:
+  rules:
+  - host: shop.example
+    http:
+      paths:
+      - {path: /shop, pathType: Prefix, backend: {service: {name: a, port: {number: 80}}}}
+      - {path: /shop/, pathType: Prefix, backend: {service: {name: b, port: {number: 80}}}}
+`
+	const proxied = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ingress-nginx-controller, namespace: ingress-nginx}
+data: {use-proxy-protocol: "true"}
+`
+	want, got := requests(derived(t, paths), "field/path"), requests(derived(t, proxied+paths), "field/path")
+	if !slices.Equal(got, want) {
+		t.Errorf("with a PROXY header %q, without one %q", got, want)
+	}
+}
