@@ -162,12 +162,12 @@ func askConfigErrors(a *asker) {
 }
 
 func askGlobalAuth(a *asker) {
-	for _, s := range a.services {
-		if s.name == globalAuthService {
-			_, rest, _ := strings.Cut(a.config["global-auth-url"], ".svc.cluster.local")
-			a.authenticate(s, rest, list(a.config["global-auth-response-headers"]), a.config["global-auth-cache-key"] != "")
-		}
+	to, rest, ok := a.called(a.ingresses[0].Namespace, a.cluster.config["global-auth-url"], globalAuthService)
+	if !ok {
+		a.notes.add("config/global-auth-url", "not tested: its host is a variable", "")
+		return
 	}
+	a.authenticate(to, rest, list(a.config["global-auth-response-headers"]), a.config["global-auth-cache-key"] != "")
 }
 
 // askGzip asks for an answer that is large enough to be compressed.

@@ -131,3 +131,23 @@ data: {use-proxy-protocol: "true"}
 		t.Errorf("with a PROXY header %q, without one %q", got, want)
 	}
 }
+
+// The authentication service of the ConfigMap is asked, whether it is in the cluster or not.
+func TestGlobalAuthIsAsked(t *testing.T) {
+	for _, url := range []string{"https://login.example/check", "http://login.auth.svc.cluster.local/check"} {
+		c := derived(t, fmt.Sprintf(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ingress-nginx-controller, namespace: ingress-nginx}
+data: {global-auth-url: %q}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web}
+spec: {rules: [{host: shop.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+`, url))
+		if asked := requests(c, "config/global-auth-url"); len(asked) != 2 {
+			t.Errorf("%s: %q, want a request that it refuses, and one that it accepts", url, asked)
+		}
+	}
+}
