@@ -104,17 +104,11 @@ func (a *asker) share(header string) {
 	q.look.shares, q.look.anyService = shares, false
 }
 
-// backendOf returns the service of an ingress for the path.
+// backendOf returns the service of an ingress for the path, or nil.
 func (a *asker) backendOf(i *ingress) *service {
-	for _, rule := range i.spec.Rules {
-		if rule.HTTP == nil || !i.offers(a.site.pattern, a.path.text) {
-			continue
-		}
-		for _, p := range rule.HTTP.Paths {
-			if p.Backend.Service != nil && (p.Path == a.path.text || p.Path == "" && a.path.text == "/") {
-				return a.service(i.Namespace, p.Backend.Service.Name)
-			}
-		}
+	p := i.pathOf(a.site.pattern, a.path.text)
+	if p == nil || p.Backend.Service == nil {
+		return nil
 	}
-	return nil
+	return a.service(i.Namespace, p.Backend.Service.Name)
 }

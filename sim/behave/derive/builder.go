@@ -240,18 +240,21 @@ func (b *builder) sample(i *ingress) (*site, *path) {
 }
 
 // offers reports whether the ingress has a path of a host.
-func (i *ingress) offers(host, path string) bool {
+func (i *ingress) offers(host, path string) bool { return i.pathOf(host, path) != nil }
+
+// pathOf returns a path of a host; nil if the ingress does not have it.
+func (i *ingress) pathOf(host, path string) *networkingv1.HTTPIngressPath {
 	for _, rule := range i.spec.Rules {
 		if strings.ToLower(rule.Host) != host || rule.HTTP == nil {
 			continue
 		}
-		for _, p := range rule.HTTP.Paths {
-			if cmp.Or(p.Path, "/") == path {
-				return true
+		for n := range rule.HTTP.Paths {
+			if p := &rule.HTTP.Paths[n]; cmp.Or(p.Path, "/") == path {
+				return p
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // canaries returns the canaries of a path, or of all paths of the site for nil.

@@ -151,3 +151,32 @@ spec: {rules: [{host: shop.example, http: {paths: [{path: /, pathType: Prefix, b
 		}
 	}
 }
+
+// The pods of a canary speak the protocol of the path that they share, whatever the other hosts of the
+// canary are.
+func TestCanaryOfSeveralHosts(t *testing.T) {
+	c := derived(t, `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: a}
+spec: {rules: [{host: a.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: a, port: {number: 80}}}}]}}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: b, annotations: {nginx.ingress.kubernetes.io/backend-protocol: HTTPS}}
+spec: {rules: [{host: b.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: b, port: {number: 80}}}}]}}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: canary, annotations: {nginx.ingress.kubernetes.io/canary: "true", nginx.ingress.kubernetes.io/canary-weight: "50"}}
+spec:
+  rules:
+  - {host: a.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: next-a, port: {number: 80}}}}]}}
+  - {host: b.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: next-b, port: {number: 80}}}}]}}
+`)
+	for service, want := range map[string]string{"a": "", "b": "https", "next-a": "", "next-b": "https"} {
+		if got := c.Pods[service].Protocol; got != want {
+			t.Errorf("pods of %s speak %q, want %q", service, got, want)
+		}
+	}
+}
