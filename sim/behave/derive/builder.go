@@ -172,7 +172,7 @@ func (b *builder) findSites() {
 	}
 	for _, s := range b.sites {
 		for _, p := range s.paths {
-			p.regex = s.regex && p.kind != networkingv1.PathTypeExact
+			p.regex = s.regex
 		}
 	}
 }

@@ -180,3 +180,17 @@ spec:
 		}
 	}
 }
+
+// On a host with regular expressions, an exact path is one as well.
+func TestExactPathOfRegexHost(t *testing.T) {
+	c := derived(t, `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/use-regex: "true"}}
+spec: {rules: [{host: shop.example, http: {paths: [{path: "/item/[0-9]+", pathType: Exact, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+`)
+	asked := requests(c, "annotation/use-regex")
+	if !slices.ContainsFunc(asked, func(request string) bool { return strings.HasPrefix(request, "GET http://shop.example/item/0") }) {
+		t.Errorf("no request for an item among %q", asked)
+	}
+}
