@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/report"
@@ -116,7 +117,8 @@ type place struct {
 
 func placeOf(f behave.Failure) place { return place{f.Line, f.Step, f.Field, f.Answer > 0} }
 
-// differences compares the failures of a case. A side without a failure gave the expected answer.
+// differences compares the failures of a case. A side without a failure gave the expected answer, unless it
+// lacks this part of it.
 func differences(a, b report.Case) []Difference {
 	inA, inB := map[place]behave.Failure{}, map[place]behave.Failure{}
 	for _, f := range a.Failures {
@@ -137,6 +139,7 @@ func differences(a, b report.Case) []Difference {
 	for _, f := range b.Failures {
 		before, failed := inA[placeOf(f)]
 		switch {
+		case !failed && lacks(a, f):
 		case !failed:
 			add(f, f.Want, f.Got)
 		case before.Got != f.Got:
@@ -144,7 +147,7 @@ func differences(a, b report.Case) []Difference {
 		}
 	}
 	for _, f := range a.Failures {
-		if _, failed := inB[placeOf(f)]; !failed {
+		if _, failed := inB[placeOf(f)]; !failed && !lacks(b, f) {
 			add(f, f.Got, f.Want)
 		}
 	}
@@ -160,6 +163,17 @@ func differences(a, b report.Case) []Difference {
 		d.Causes = causes(d.Causes, d.Values)
 	}
 	return all
+}
+
+// lacks reports whether a side has nothing that could be compared with a failure of the other side: it has no
+// answer, no pod that answered, or no such cookie.
+func lacks(side report.Case, f behave.Failure) bool {
+	atPod := strings.HasSuffix(f.Field, " at the pod")
+	ofAnswer := f.Answer > 0 && f.Field != "time" && (atPod || !strings.Contains(f.Field, " at ")) // others are compared without an answer, too
+	return slices.ContainsFunc(side.Failures, func(missing behave.Failure) bool {
+		return missing.Line == f.Line && missing.Step == f.Step && missing.Others+1 >= missing.Answers &&
+			(ofAnswer && missing.Field == "answer" || atPod && missing.Field == "pod that answered" || strings.HasSuffix(f.Field, " of "+missing.Field))
+	})
 }
 
 // withoutEchoes removes values that follow from others: if another service answers, so does another

@@ -162,3 +162,49 @@ func TestFormatsEscapeTexts(t *testing.T) {
 		}
 	}
 }
+
+// What clients see is not attributed to pods or to statuses.
+func TestEffectsOfConnections(t *testing.T) {
+	const step = "GET https://shop.example/"
+	for _, field := range []string{"number of requests at the same time", "status in the stapled OCSP response", "curve", "cipher suite", "number of certificates in the chain"} {
+		d := diff.WithRecorded(one("b", failure(1, step, field, "a", "b")))
+		if got := d.Differences[0].Effect; got != diff.Headers {
+			t.Errorf("%s: %s, want %s", field, got, diff.Headers)
+		}
+	}
+}
+
+// A side without an answer, or without a pod that answered, did not give what the case expects of the answer.
+func TestMissingAnswersAreNotTheExpectedOnes(t *testing.T) {
+	const step = "GET http://shop.example/"
+	other := []behave.Failure{
+		failure(1, step, "status", "200", "404"), failure(1, step, "header Vary", "absent", `"a"`), failure(1, step, "path at the pod", `"/"`, `"/x"`),
+		failure(1, step, "Path of cookie a", `"/"`, `"/x"`),
+	}
+	none := one("none", failure(1, step, "answer", "one", "missing, closed"))
+	noPod := one("noPod", failure(1, step, "status", "200", "503"), failure(1, step, "pod that answered", "one", "none"), failure(1, step, "cookie a", "set", "absent"))
+	for _, failures := range [][]behave.Failure{other, none.Cases[0].Failures, noPod.Cases[0].Failures} {
+		for n := range failures {
+			failures[n].Answer, failures[n].Answers = 1, 1
+		}
+	}
+	for _, test := range []struct {
+		a, b report.Document
+		want string
+	}{
+		{one("other", other...), none, "answer one → missing, closed"},
+		{none, one("other", other...), "answer missing, closed → one"},
+		{one("other", other...), noPod, `status 404 → 503; cookie a set → absent; header Vary "a" → absent; pod that answered one → none`},
+		{noPod, one("other", other...), `status 503 → 404; header Vary absent → "a"; cookie a absent → set; pod that answered none → one`},
+	} {
+		var got []string
+		for _, d := range diff.Of(test.a, test.b).Differences {
+			for _, v := range d.Values {
+				got = append(got, v.What+" "+v.A+" → "+v.B)
+			}
+		}
+		if text := strings.Join(got, "; "); text != test.want {
+			t.Errorf("%s and %s: %s, want %s", test.a.Subject, test.b.Subject, text, test.want)
+		}
+	}
+}

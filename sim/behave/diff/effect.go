@@ -18,7 +18,7 @@ const (
 	Status      Effect = "status"
 	Redirect    Effect = "redirect"
 	Body        Effect = "body"
-	Headers     Effect = "headers" // and cookies
+	Headers     Effect = "headers" // and cookies, and details of the connection
 	Pod         Effect = "pod"     // only pods see it
 	Other       Effect = "other"   // time, logs, reloads
 )
@@ -63,12 +63,12 @@ var byField = []struct {
 }{
 	{"answer", Unreachable}, {"failure", Unreachable}, {"TLS", Unreachable}, {"version of TLS", Unreachable},
 	{"service", Service}, {"share of ", Service},
-	{"status", Status}, {"number of answers with status", Status},
+	{"status in the stapled OCSP response", Headers}, {"status", Status}, {"number of answers with status", Status},
 	{"header Location", Redirect},
 	{"body", Body},
 	{"header ", Headers}, {"cookie ", Headers}, {"value of cookie", Headers}, {"Path of cookie", Headers}, {"Domain of cookie", Headers}, {"Expires of cookie", Headers},
 	{"Max-Age of cookie", Headers}, {"SameSite of cookie", Headers}, {"Secure of cookie", Headers}, {"HttpOnly of cookie", Headers}, {"number of pods", Headers},
-	{"cipher", Headers}, {"version of HTTP", Headers}, {"number of certificates", Headers}, {"resumption", Headers},
+	{"cipher", Headers}, {"curve", Headers}, {"version of HTTP", Headers}, {"number of requests at the same time", Headers}, {"number of certificates", Headers}, {"resumption", Headers},
 	{"pod that answered", Pod}, {"number of requests at", Pod},
 }
 
