@@ -97,10 +97,22 @@ func Of(a, b report.Document) Document {
 		d.NotCompared = append(d.NotCompared, NotCompared{name, "not run on A"})
 	}
 	slices.SortFunc(d.NotCompared, func(a, b NotCompared) int { return cmp.Compare(a.Case, b.Case) })
-	slices.SortStableFunc(d.Differences, func(a, b Difference) int {
+	Sort(d.Differences)
+	return d
+}
+
+// Sort puts differences in the order of what a client feels, the worst first.
+func Sort(all []Difference) {
+	slices.SortStableFunc(all, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Effect.rank(), b.Effect.rank()), cmp.Compare(a.Case, b.Case), cmp.Compare(a.Line, b.Line))
 	})
-	return d
+}
+
+// Only returns the difference with those of its values that stay; ok is false if none does.
+func (d Difference) Only(stays func(Value) bool) (some Difference, ok bool) {
+	d.Values = slices.DeleteFunc(slices.Clone(d.Values), func(v Value) bool { return !stays(v) })
+	d.Effect, d.Causes = felt(d.Values), causes(d.Causes, d.Values)
+	return d, len(d.Values) > 0
 }
 
 // answered reports whether a run has answers to a case.

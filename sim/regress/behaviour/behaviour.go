@@ -48,7 +48,7 @@ func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(s
 	return b, nil
 }
 
-// confirm adds the differences that occurred again, and counts the others. A case that could not be compared
+// confirm adds the differences that occurred again, without values that did not, and counts the others. A case that could not be compared
 // the second time does not refute its differences.
 func confirm(b *regress.Behaviour, all []diff.Difference, second diff.Document, same func(a, b diff.Difference) bool) {
 	void := map[string]bool{}
@@ -57,8 +57,13 @@ func confirm(b *regress.Behaviour, all []diff.Difference, second diff.Document, 
 	}
 	var stable []diff.Difference
 	for _, d := range all {
-		if void[d.Case] || slices.ContainsFunc(second.Differences, func(other diff.Difference) bool { return same(other, d) }) {
-			stable = append(stable, d)
+		again, ok := d.Only(func(v diff.Value) bool {
+			return void[d.Case] || slices.ContainsFunc(second.Differences, func(other diff.Difference) bool {
+				return same(other, d) && slices.ContainsFunc(other.Values, func(o diff.Value) bool { return o.What == v.What })
+			})
+		})
+		if ok {
+			stable = append(stable, again)
 			continue
 		}
 		b.Unstable++
@@ -66,6 +71,7 @@ func confirm(b *regress.Behaviour, all []diff.Difference, second diff.Document, 
 			b.UnstableCases = append(b.UnstableCases, d.Case)
 		}
 	}
+	diff.Sort(stable)
 	b.Answers = append(b.Answers, answers(stable)...)
 }
 
@@ -87,7 +93,7 @@ func once(ctx context.Context, suffix string, cases []*behave.Case, ask Ask, pro
 	return diff.Of(base, head), base, head, nil
 }
 
-// sameLine reports whether two differences concern the same step, and the same parts of its answer.
+// sameLine reports whether two differences concern the same step.
 func sameLine(a, b diff.Difference) bool { return a.Line == b.Line && sameStep(a, b) }
 
 func differing(cases []*behave.Case, d diff.Document) []*behave.Case {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"windtunnel.dev/sim/behave"
+	"windtunnel.dev/sim/behave/diff"
 	casereport "windtunnel.dev/sim/behave/report"
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/behaviour"
@@ -98,5 +99,31 @@ func TestCasesThatAreNotComparedAreGrouped(t *testing.T) {
 	want := []string{"6 cases (case/0, case/1, case/2, case/3, case/4, …): void on B: the controller did not start (A is base, B is head)"}
 	if b.Cases != 1 || !slices.Equal(b.NotCompared, want) {
 		t.Errorf("%d cases compared, not compared: %q, want %q", b.Cases, b.NotCompared, want)
+	}
+}
+
+// What differs each time counts, even if something else of the same step differs only once.
+func TestUnstableValuesDoNotHideStableOnes(t *testing.T) {
+	for name, once := range map[string]int{"first": 2, "again": 4} {
+		runs := 0
+		ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {
+			runs++
+			r := behave.Result{Case: "case", Outcome: behave.Passed}
+			if q.Side == regress.SideHead {
+				r.Outcome, r.Failures = behave.Failed, []behave.Failure{{Line: 3, Step: "GET /", Field: "header Vary", Want: "absent", Got: "a"}}
+				if runs == once {
+					r.Failures = append(r.Failures, behave.Failure{Line: 3, Step: "GET /", Field: "status", Want: "200", Got: "503"})
+				}
+			}
+			return casereport.Of(casereport.Run{}, q.Cases, []behave.Result{r}), nil
+		}
+		b, err := behaviour.Compare(t.Context(), []*behave.Case{{Name: "case"}}, ask, func(string, int, int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []regress.Value{{What: "header Vary", Base: "absent", Head: "a"}}
+		if len(b.Answers) != 1 || !slices.Equal(b.Answers[0].Values, want) || b.Answers[0].Effect != diff.Headers.Title() {
+			t.Errorf("the status differs in the run %q only: answers %+v, %d unstable", name, b.Answers, b.Unstable)
+		}
 	}
 }
