@@ -4,7 +4,6 @@
 package clusterfiles
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/corpus/clusters"
@@ -174,8 +173,12 @@ func readCluster(name, file string, known behave.Known) (regress.Cluster, error)
 	return c, err
 }
 
+// isCase reports whether the first document is that of a case, which may have other errors.
 func isCase(text []byte) bool {
-	var head struct{ APIVersion, Kind string }
-	first, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("---\n")), []byte("\n---"))
-	return yaml.Unmarshal(first, &head) == nil && head.APIVersion == behave.APIVersion && head.Kind == behave.Kind
+	var head struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+	}
+	_ = yaml.Unmarshal(text, &head) // reads the first document only
+	return head.APIVersion == behave.APIVersion && head.Kind == behave.Kind
 }

@@ -118,3 +118,19 @@ func TestNamesOfClusters(t *testing.T) {
 		t.Errorf("a file without kind: %v", err)
 	}
 }
+
+// A comment or blank lines before the first document do not hide that a file is a case.
+func TestCaseAfterComment(t *testing.T) {
+	text, err := os.ReadFile("../../../cases/redirects/app-root.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "case.yaml")
+	if err := os.WriteFile(file, append([]byte("# what it shows\n---\n"), text...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := clusterfiles.Read([]string{file}, behave.Known{})
+	if err != nil || len(all) != 1 || !all[0].Case {
+		t.Errorf("%+v, %v: want a case", all, err)
+	}
+}
