@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -230,16 +231,43 @@ func moved(pairs []pair, counts func(pair) bool) []pair {
 	return all
 }
 
-// defaults compares the first servers of both sides, because nginx's default server for an address
-// is the first one unless another one is marked as the default.
+// defaults compares the first servers of each address, because nginx's default server of an address is the
+// first one unless another one is marked as the default. A server that is first for several addresses is
+// one difference.
 func (c *comparison) defaults(base, head []*Directive, basePath, headPath []*Directive) {
-	if len(base) == 0 || len(head) == 0 || slices.ContainsFunc(base, isDefault) || slices.ContainsFunc(head, isDefault) {
-		return
+	bases, heads := firsts(base), firsts(head)
+	pairs, _, _ := match("server", base, head)
+	reported := map[pair]bool{}
+	for _, address := range slices.Sorted(maps.Keys(heads)) {
+		b, both := bases[address]
+		p := pair{b, heads[address]}
+		if both && !slices.Contains(pairs, p) && !reported[p] {
+			reported[p] = true
+			c.add(Moved, base[p.base], head[p.head], basePath, headPath)
+		}
 	}
-	if len(basePath) > 0 && basePath[len(basePath)-1].Name == "upstream" {
-		return
+}
+
+// firsts returns the place of the first server of each address that has no server that is marked as its
+// default.
+func firsts(servers []*Directive) map[string]int {
+	first, marked := map[string]int{}, map[string]bool{}
+	see := func(address string, server int) {
+		if _, taken := first[address]; !taken {
+			first[address] = server
+		}
 	}
-	if pairs, _, _ := match("server", base, head); !slices.Contains(pairs, pair{0, 0}) {
-		c.add(Moved, base[0], head[0], basePath, headPath)
+	for n, server := range servers {
+		if len(listens(server)) == 0 {
+			see("", n) // nginx's own address
+		}
+		for _, d := range server.Block {
+			if d.Name == "listen" && len(d.Args) > 0 {
+				see(d.Args[0], n)
+				marked[d.Args[0]] = marked[d.Args[0]] || isDefault(d)
+			}
+		}
 	}
+	maps.DeleteFunc(first, func(address string, _ int) bool { return marked[address] })
+	return first
 }

@@ -90,7 +90,7 @@ func TestSame(t *testing.T) {
 		"prefix locations":        {"location /a { c; } location = /b { d; }", "location = /b { d; } location /a { c; }"},
 		"keys of a map":           {"map $a $b { default 0; x 1; y 2; }", "map $a $b { y 2; x 1; default 0; }"},
 		"a key and a pattern":     {"map $a $b { x 1; ~y 2; }", "map $a $b { ~y 2; x 1; }"},
-		"named servers":           {"server { listen 80 default_server; } server { server_name a; } server { server_name b; }", "server { server_name b; } server { listen 80 default_server; } server { server_name a; }"},
+		"named servers":           {"server { listen 80 default_server; } server { listen 80; server_name a; } server { listen 80; server_name b; }", "server { listen 80; server_name b; } server { listen 80 default_server; } server { listen 80; server_name a; }"},
 		"upstreams":               {"upstream a { server x; } upstream b { server y; }", "upstream b { server y; } upstream a { server x; }"},
 		"phases":                  {"set $a 1; allow all; add_header A 1;", "add_header A 1; allow all; set $a 1;"},
 		"comments in Lua":         {"a_by_lua_block { local b = 1\n-- old\n }", "a_by_lua_block {\n\tlocal b = 1\n -- new\n }"},
@@ -122,7 +122,7 @@ func TestDifferent(t *testing.T) {
 		"headers":             {"add_header A 1; add_header B 2;", "add_header B 2; add_header A 1;", []string{"move add_header B 2"}},
 		"peers":               {"upstream a { server x; server y; }", "upstream a { server y; server x; }", []string{"upstream: move server y"}},
 		"the first server":    {"server { server_name a; } server { server_name b; }", "server { server_name b; } server { server_name a; }", []string{"move server {…}"}},
-		"patterns of servers": {"server { listen 1 default_server; server_name d; } server { server_name ~a; } server { server_name ~b; }", "server { listen 1 default_server; server_name d; } server { server_name ~b; } server { server_name ~a; }", []string{"move server {…}"}},
+		"patterns of servers": {"server { listen 1 default_server; server_name d; } server { listen 1; server_name ~a; } server { listen 1; server_name ~b; }", "server { listen 1 default_server; server_name d; } server { listen 1; server_name ~b; } server { listen 1; server_name ~a; }", []string{"move server {…}"}},
 		"Lua":                 {"a_by_lua_block { b() }", "a_by_lua_block { c() }", []string{"change a_by_lua_block {…}"}},
 		"a renamed server":    {"server { server_name a; b; c; d; }", "server { server_name e; b; c; d; }", []string{"server: change server_name e"}},
 		"a header's value":    {"proxy_set_header A 1; proxy_set_header B 2;", "proxy_set_header A 1; proxy_set_header B 3;", []string{"change proxy_set_header B 3"}},
@@ -144,4 +144,31 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q differs from itself", text)
 		}
 	})
+}
+
+// The first server of an address is its default; a server of another address can stand anywhere.
+func TestOrderOfServersWithoutDefault(t *testing.T) {
+	for name, test := range map[string]struct {
+		base, head string
+		want       int
+	}{
+		"other addresses": {"stream { server { listen 1; } server { listen 2; } }", "stream { server { listen 2; } server { listen 1; } }", 0},
+		"same address":    {"http { server { listen 1; server_name a; } server { listen 1; server_name b; } }", "http { server { listen 1; server_name b; } server { listen 1; server_name a; } }", 1},
+		"a marked default of another address": {
+			"http { server { listen 2 default_server; server_name c; } server { listen 1; server_name a; } server { listen 1; server_name b; } }",
+			"http { server { listen 2 default_server; server_name c; } server { listen 1; server_name b; } server { listen 1; server_name a; } }", 1,
+		},
+	} {
+		base, err := conf.Parse(test.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := conf.Parse(test.head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := conf.Compare(base, head); len(found) != test.want {
+			t.Errorf("%s: %d differences, want %d", name, len(found), test.want)
+		}
+	}
 }

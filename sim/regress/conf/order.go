@@ -1,6 +1,9 @@
 package conf
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Where the order of directives counts. Within a block, directives of different groups can stand in
 // any order; directives of one group are executed, matched or sent in their order, unless the group
@@ -113,14 +116,7 @@ func listens(server *Directive) []string {
 	return all
 }
 
-// isDefault reports whether a server is explicitly marked as a default server.
-func isDefault(server *Directive) bool {
-	for _, d := range server.Block {
-		for _, arg := range d.Args {
-			if d.Name == "listen" && (arg == "default_server" || arg == "default") {
-				return true
-			}
-		}
-	}
-	return false
+// isDefault reports whether a listen directive marks its server as the default of the address.
+func isDefault(listen *Directive) bool {
+	return slices.Contains(listen.Args, "default_server") || slices.Contains(listen.Args, "default")
 }
