@@ -24,7 +24,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 			fmt.Fprintf(out, "\n%d more kinds are in the other reports.\n", len(r.Kinds)-i)
 			break
 		}
-		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, sentence(k, markdown.Code))
+		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, sentence(k, markdown.Code, markdown.Text))
 		item(out, "Changed", markdown.Code(changed(k.Cause, k.Settings)))
 		item(out, "Expected", markdown.Text(expected(k.Expected)))
 		item(out, "Example", markdown.Text(where(k)))
@@ -35,7 +35,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		if i == 0 {
 			fmt.Fprint(out, "\n## Failures\n")
 		}
-		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, failureSentence(f, markdown.Code))
+		fmt.Fprintf(out, "\n### %d. %s\n\n", i+1, failureSentence(f, markdown.Code, markdown.Text))
 		item(out, "Changed", markdown.Code(changed(f.Cause, f.Settings)))
 		item(out, "Expected", markdown.Text(expected(f.Expected)))
 		item(out, "Line of nginx.conf", markdown.Code(f.Text))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -119,6 +120,29 @@ func TestHeadlines(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "1 cluster: 1 byte-equal") {
 			t.Errorf("want %q: %s", want, out.String())
+		}
+	}
+}
+
+// No format interprets texts of manifests and templates as its own markup.
+func TestFormatsEscapeTexts(t *testing.T) {
+	const evil = "<img src=x>\x1b[2J"
+	r := &regress.Report{
+		Outcome: regress.Differs, Base: evil, Head: evil,
+		Kinds:    []regress.Kind{{Change: conf.Gained, Directive: "set " + evil, Place: "http", Blocks: 1, Of: 2, Needs: []string{"config.log-format=" + evil}, Objects: []string{evil}}},
+		Failures: []regress.Failure{{Stage: regress.StageTest, Sides: regress.SideHead, Reason: evil, Needs: []string{"config.log-format=" + evil}, Clusters: 1}},
+	}
+	for name, write := range map[string]func(io.Writer, *regress.Report) error{"text": report.Text, "markdown": report.Markdown, "html": report.HTML} {
+		var out strings.Builder
+		if err := write(&out, r); err != nil {
+			t.Fatal(err)
+		}
+		text := regexp.MustCompile("`[^`]*`").ReplaceAllString(out.String(), "")
+		if name == "html" && strings.Contains(text, "<img") || name == "markdown" && strings.Contains(text, "<img") {
+			t.Errorf("%s has a tag of a text:\n%s", name, text)
+		}
+		if name != "html" && strings.Contains(text, "\x1b") {
+			t.Errorf("%s has control characters: %q", name, text)
 		}
 	}
 }

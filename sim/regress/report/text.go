@@ -1,21 +1,21 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/report"
 )
 
 // Text writes a report for a terminal.
 func Text(w io.Writer, r *regress.Report) error {
-	out := bufio.NewWriter(w)
+	out := &strings.Builder{}
 	fmt.Fprintf(out, "base: %s\nhead: %s\n%s\n\n%s\n", r.Base, r.Head, counts(r.Clusters), headline(r))
 	for i, k := range r.Kinds {
-		fmt.Fprintf(out, "\n%3d. %s\n", i+1, sentence(k, backticks))
+		fmt.Fprintf(out, "\n%3d. %s\n", i+1, sentence(k, backticks, plain))
 		detail(out, "changed", changed(k.Cause, k.Settings))
 		detail(out, "expected", expected(k.Expected))
 		detail(out, "example", where(k))
@@ -26,7 +26,7 @@ func Text(w io.Writer, r *regress.Report) error {
 		if i == 0 {
 			fmt.Fprint(out, "\nFailures\n")
 		}
-		fmt.Fprintf(out, "\n%3d. %s\n", i+1, failureSentence(f, plain))
+		fmt.Fprintf(out, "\n%3d. %s\n", i+1, failureSentence(f, plain, plain))
 		detail(out, "changed", changed(f.Cause, f.Settings))
 		detail(out, "expected", expected(f.Expected))
 		detail(out, "line", f.Text)
@@ -67,7 +67,8 @@ func Text(w io.Writer, r *regress.Report) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "\nnote: %s\n", note)
 	}
-	return out.Flush()
+	_, err := io.WriteString(w, report.PlainText(out.String()))
+	return err
 }
 
 func backticks(directive string) string { return "`" + directive + "`" }

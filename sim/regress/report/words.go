@@ -114,20 +114,20 @@ func counts(c regress.Clusters) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence says what a kind of difference is. code formats a directive.
-func sentence(k regress.Kind, code func(string) string) string {
+// sentence says what a kind of difference is. code formats a directive, and text what explains it.
+func sentence(k regress.Kind, code, text func(string) string) string {
 	verb := string(k.Change)
 	if k.Blocks == 1 {
 		verb += "s"
 	}
-	text := fmt.Sprintf("%s %s %s", who(k), verb, code(k.Directive))
+	what := fmt.Sprintf("%s %s %s", who(k), verb, code(k.Directive))
 	if k.Change == conf.Changed {
-		text = fmt.Sprintf("%s %s %s to %s", who(k), verb, code(k.Was), code(k.Directive))
+		what = fmt.Sprintf("%s %s %s to %s", who(k), verb, code(k.Was), code(k.Directive))
 	}
 	if why := because(k.Needs, k.Cause, k.Written); why != "" {
-		text += " (" + why + ")"
+		what += " (" + text(why) + ")"
 	}
-	return text
+	return what
 }
 
 // who names the blocks that have a difference, such as: 412 of 5000 locations.
@@ -172,14 +172,14 @@ func expected(e *regress.Expectation) string {
 	return fmt.Sprintf("until %s: %s", e.Until, e.Reason)
 }
 
-// failureSentence says what a failure is.
-func failureSentence(f regress.Failure, code func(string) string) string {
+// failureSentence says what a failure is. code formats its reason, and text what explains it.
+func failureSentence(f regress.Failure, code, text func(string) string) string {
 	what := map[string]string{regress.StageRender: "cannot render", regress.StageParse: "renders an nginx.conf that cannot be parsed for", regress.StageTest: "renders an nginx.conf that nginx -t rejects for"}[f.Stage]
 	side := f.Sides
 	if side == regress.SidesBoth {
 		side = "each side"
 	}
-	text := fmt.Sprintf("%s %s %s: %s", side, what, plural.Of(f.Clusters, "cluster"), code(f.Reason))
+	said := fmt.Sprintf("%s %s %s: %s", side, what, plural.Of(f.Clusters, "cluster"), code(f.Reason))
 	var written regress.Written
 	if f.Sides == regress.SideBase {
 		written.Base = f.Written
@@ -187,12 +187,12 @@ func failureSentence(f regress.Failure, code func(string) string) string {
 		written.Head = f.Written
 	}
 	if f.Cause == nil && f.Written != nil {
-		return text + fmt.Sprintf(" (template line %s)", f.Written)
+		return said + " (" + text("template line "+f.Written.String()) + ")"
 	}
 	if why := because(f.Needs, f.Cause, written); why != "" {
-		text += " (" + why + ")"
+		said += " (" + text(why) + ")"
 	}
-	return text
+	return said
 }
 
 // affected names some of the affected objects.
