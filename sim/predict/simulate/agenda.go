@@ -27,18 +27,17 @@ func (a *agenda) at(t time.Duration, do func()) {
 // after adds an event that happens some seconds from now.
 func (a *agenda) after(s float64, do func()) { a.at(a.now+seconds(s), do) }
 
-// run makes events happen while more returns true, up to a time. It returns whether none is left.
-func (a *agenda) run(until time.Duration, more func() bool) bool {
-	for len(a.heap) > 0 && more() {
+// run makes events happen up to a time, while more returns true for the time of the next one.
+func (a *agenda) run(until time.Duration, more func(next time.Duration) bool) {
+	for len(a.heap) > 0 && more(a.heap[0].at) {
 		if a.heap[0].at > until {
 			a.now = until
-			return false
+			return
 		}
 		next := heap.Pop(&a.heap).(event)
 		a.now = next.at
 		next.do()
 	}
-	return len(a.heap) == 0
 }
 
 type events []event

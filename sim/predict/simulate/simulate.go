@@ -87,7 +87,7 @@ func Run(in Input, costs Costs, seed uint64) Outcome {
 	s.startGeneration()
 	s.prepare()
 	end := in.For + in.Settle
-	s.run(end, func() bool { return s.now <= in.For || s.isServing() })
+	s.run(end, func(next time.Duration) bool { return next <= in.For || s.isServing() })
 	s.finish(min(max(s.now, in.For), end))
 	return s.out
 }

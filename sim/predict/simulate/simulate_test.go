@@ -448,3 +448,16 @@ func TestRunsVary(t *testing.T) {
 		}
 	}
 }
+
+// A run ends when all changes are made and served. Streams of old workers that last longer do not
+// prolong it.
+func TestOldWorkersDoNotProlongTheRun(t *testing.T) {
+	in := once(simulate.Edit, settings())
+	in.For = 10 * time.Second
+	in.Traffic = []simulate.Lane{{Rate: 10, Last: time.Hour}}
+	out := simulate.Run(in, free(map[simulate.Name]float64{simulate.Render: 1}), 1)
+	if out.Length != in.For {
+		t.Errorf("the run took %v, want %v", out.Length, in.For)
+	}
+	near(t, "busy", out.Busy(), 0.1, 1e-6)
+}
