@@ -461,3 +461,17 @@ func TestOldWorkersDoNotProlongTheRun(t *testing.T) {
 	}
 	near(t, "busy", out.Busy(), 0.1, 1e-6)
 }
+
+// As in nginx, a shutdown timeout of 0 is none: old workers live as long as their streams.
+func TestNoShutdownTimeout(t *testing.T) {
+	s := settings()
+	s.ShutdownTimeout = 0
+	out := simulate.Run(simulate.Input{
+		Cluster: cluster, Settings: s, For: time.Minute, Settle: time.Minute,
+		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 10, For: time.Minute}},
+		Traffic: []simulate.Lane{{Rate: 100, Last: time.Hour}},
+	}, free(nil), 1)
+	if out.Lost.Cut != 0 || out.Generations != out.Reloads+1 {
+		t.Errorf("%v streams cut, %d generations after %d reloads", out.Lost.Cut, out.Generations, out.Reloads)
+	}
+}

@@ -148,6 +148,9 @@ func (s *simulation) retire(g *generation) {
 func (s *simulation) lastStream(g *generation) float64 {
 	ends := s.sample(Drain, Size{Fixed: 1})
 	timeout := s.in.Settings.ShutdownTimeout.Seconds()
+	if timeout == 0 { // means none, as in nginx
+		timeout = math.Inf(1)
+	}
 	for _, lane := range s.in.Traffic {
 		if lane.Last == 0 {
 			continue
