@@ -475,3 +475,19 @@ func TestNoShutdownTimeout(t *testing.T) {
 		t.Errorf("%v streams cut, %d generations after %d reloads", out.Lost.Cut, out.Generations, out.Reloads)
 	}
 }
+
+// Workers that lack a whole list and later changes read both.
+func TestNewWorkersLoadTheListAndItsDeltas(t *testing.T) {
+	s := settings()
+	s.Delta, s.Push, s.SyncRate = true, true, 10
+	costs := free(map[simulate.Name]float64{simulate.List: 10, simulate.Delta: 2})
+	costs[simulate.Apply].Per[simulate.PerMiB] = 0.1
+	in := once(simulate.RollingUpdate, s)
+	in.For = 20 * time.Second
+	in.Changes = []simulate.Stream{
+		{Kind: simulate.RollingUpdate, Rate: 1, For: 5 * time.Second}, // POSTs of 2, 2, 10, 2 and 2 MiB
+		{Kind: simulate.Edit, Rate: 1, At: 10 * time.Second, For: time.Second},
+	}
+	out := simulate.Run(in, costs, 1)
+	near(t, "the new worker", out.Last[5].Seconds(), 1.4, 1e-6)
+}

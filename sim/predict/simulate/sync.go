@@ -128,7 +128,7 @@ func (s *simulation) post(served []*change, next func()) {
 	}
 	s.after(s.sample(Post, Size{Fixed: 1, PerMiB: sent}), func() {
 		s.out.Posts++
-		s.posted = append(s.posted, posted{sent, sent == list, list})
+		s.posted = append(s.posted, posted{sent, sent == list})
 		for _, c := range served {
 			c.post = len(s.posted)
 		}
@@ -142,7 +142,6 @@ func (s *simulation) post(served []*change, next func()) {
 type posted struct {
 	sent float64 // MiB
 	full bool
-	list float64 // MiB of all backends at that time
 }
 
 // addDelta returns the size of the POST of changed backends. It is that of the whole list if the

@@ -109,22 +109,18 @@ func (s *simulation) apply(w *worker) {
 	})
 }
 
-// missing returns the MiB that a worker must read: all changes that it has not applied, or all
-// backends.
+// missing returns the MiB that a worker must read: the changes that it has not applied, after a whole
+// list if there is one among them, or if it has no backends yet.
 func (s *simulation) missing(w *worker) float64 {
-	newest := len(s.posted)
-	if newest == 0 {
-		return s.list
-	}
 	sum := 0.0
-	for i := newest - 1; i >= max(w.post, 0); i-- {
+	for i := len(s.posted) - 1; i >= max(w.post, 0); i-- {
 		sum += s.posted[i].sent
 		if s.posted[i].full {
-			return s.posted[i].sent
+			return sum
 		}
 	}
 	if w.post == none {
-		return s.posted[newest-1].list + sum
+		sum += s.list
 	}
 	return sum
 }
