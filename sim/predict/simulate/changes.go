@@ -63,7 +63,10 @@ func (s *simulation) prepare() {
 
 // newChange returns the change number i of a stream.
 func (s *simulation) newChange(stream Stream, i int) *change {
-	c := &change{kind: stream.Kind, drain: stream.Drain, generation: none, post: none, first: none, last: none}
+	c := &change{
+		kind: stream.Kind, drain: stream.Drain, generation: none, post: none, first: none, last: none,
+		service: i % max(s.in.Cluster.Services, 1), // the services take turns
+	}
 	switch stream.Kind {
 	case RollingUpdate: // all pods of a service before the next service
 		c.service = i / s.podsPerService() % max(s.in.Cluster.Services, 1)

@@ -491,3 +491,26 @@ func TestNewWorkersLoadTheListAndItsDeltas(t *testing.T) {
 	out := simulate.Run(in, costs, 1)
 	near(t, "the new worker", out.Last[5].Seconds(), 1.4, 1e-6)
 }
+
+// Changes that add something are to one service after another, and each service is a delta.
+func TestDeltasOfSeveralServices(t *testing.T) {
+	for _, kind := range []simulate.Kind{simulate.ScaleOut, simulate.NewHosts} {
+		s := settings()
+		s.Delta, s.Push = true, true
+		costs := free(map[simulate.Name]float64{simulate.List: 100, simulate.Delta: 1})
+		costs[simulate.Apply].Per[simulate.PerMiB] = 0.1
+		in := once(kind, s)
+		in.Cluster.Services, in.SinceSync = 40, time.Millisecond // the first sync sees all changes
+		in.Changes[0].Rate, in.Changes[0].For = 5000, time.Millisecond
+		in.Settings.DynamicSyncRate = 0
+		out := simulate.Run(in, costs, 1)
+		if out.Posts != 1 {
+			t.Fatalf("%s: %d POSTs, want 1", kind, out.Posts)
+		}
+		want := 0.5 // five deltas
+		if kind == simulate.NewHosts {
+			want = 100.0/10 + 0.5 // the new worker loads the list, and then the deltas
+		}
+		near(t, string(kind), out.Last[4].Seconds(), 1/0.3-0.001+want, 0.001)
+	}
+}
