@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -78,18 +79,18 @@ func (u Unit) parse(text string) (float64, error) {
 			return 0, fmt.Errorf("%q is not an amount of memory; write a number with its unit, such as 512Mi or 8Gi", text)
 		}
 		return quantity.AsApproximateFloat64() / (1 << 20), nil
-	case Share:
-		if percent, ok := strings.CutSuffix(text, "%"); ok {
-			share, err := strconv.ParseFloat(percent, 64)
-			if err == nil {
-				return share / 100, nil
-			}
-		}
-	case Count:
+	case Share, Count:
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	number, percent := text, false
+	if u == Share {
+		number, percent = strings.CutSuffix(text, "%")
+	}
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
 		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	if percent {
+		value /= 100
 	}
 	return value, nil
 }

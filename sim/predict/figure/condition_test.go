@@ -39,6 +39,9 @@ func TestBadConditions(t *testing.T) {
 		"memory.peak < much":  "is not an amount of memory",
 		"reloads < few":       "is not a number",
 		"reloads < 3, lost <": "is not a condition",
+		"reloads < NaN":       "is not a number",
+		"lost < inf":          "is not a number",
+		"busy < NaN%":         "is not a number",
 	} {
 		if c, err := figure.ParseConditions(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v, want an error with %q", text, c, err, want)

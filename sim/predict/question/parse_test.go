@@ -189,6 +189,21 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// Numbers that JSON cannot have are errors, and not a prediction that cannot be written.
+func TestInfiniteLimits(t *testing.T) {
+	for _, name := range []string{"sync-rate-limit", "dynamic-sync-rate-limit"} {
+		q := question.New()
+		for name, value := range map[string]string{"rolling-update": "1/s", name: "inf"} {
+			if err := q.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.Check(); err == nil || !strings.Contains(err.Error(), name+`: "inf"; want a number`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The scenarios from which the committed parameters were fitted are questions. Others have steps that
 // the simulation does not know, which the error names.
 func TestFromScenario(t *testing.T) {

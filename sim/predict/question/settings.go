@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -24,7 +25,7 @@ var flags = []setting{
 	{"sync-rate-limit", "0.3", positive(func(s *simulate.Settings) *float64 { return &s.SyncRate })},
 	{"dynamic-sync-rate-limit", "0", func(s *simulate.Settings, text string) error {
 		rate, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(rate >= 0) {
+		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
 			return errors.New("want a number of 0 or more")
 		}
 		if rate > 0 && rate < s.SyncRate {
@@ -78,7 +79,7 @@ const (
 func positive(of func(*simulate.Settings) *float64) func(*simulate.Settings, string) error {
 	return func(s *simulate.Settings, text string) error {
 		value, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(value > 0) {
+		if err != nil || !(value > 0) || math.IsInf(value, 0) {
 			return errors.New("want a number above 0")
 		}
 		*of(s) = value
