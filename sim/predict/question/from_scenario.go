@@ -22,6 +22,9 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 	if p.Cluster != "" || p.Recording != "" {
 		unknown = append(unknown, "an imported or recorded population")
 	}
+	if p.Paths > 0 {
+		unknown = append(unknown, fmt.Sprintf("%d further paths of each ingress", p.Paths))
+	}
 	q.Cluster = Cluster{Ingresses: p.Ingresses, Services: p.Services, Endpoints: p.Services * p.Pods}
 	for name, value := range named.Flags {
 		if !slices.Contains(namesOf(flags), name) {
@@ -37,6 +40,12 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 	}
 	if named.Controller != subject.Bundled {
 		unknown = append(unknown, "the controller "+named.Controller)
+	}
+	if named.Template != "" {
+		unknown = append(unknown, "the template "+named.Template)
+	}
+	if named.Lua != "" {
+		unknown = append(unknown, "the Lua code in "+named.Lua)
 	}
 	if named.Webhook {
 		unknown = append(unknown, "a webhook")
@@ -55,6 +64,9 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 		}
 		if step.Pods > 1 {
 			unknown = append(unknown, fmt.Sprintf("%d pods with each change", step.Pods))
+		}
+		if step.Paths > 0 {
+			unknown = append(unknown, fmt.Sprintf("%d further paths of each new host", step.Paths))
 		}
 		q.Changes = append(q.Changes, Change{Kind: kind, Rate: step.Rate, At: step.At, For: step.For, Drain: step.Drain})
 	}

@@ -233,16 +233,17 @@ func TestFromScenarioNamesWhatIsLeftOut(t *testing.T) {
 kind: Scenario
 metadata: {name: mine}
 spec:
-  subjects: [{name: a, webhook: true, resources: {cpu: 1}}]
-  population: {services: 2}
+  subjects: [{name: a, webhook: true, resources: {cpu: 1}, template: fork.tmpl, lua: fork}]
+  population: {services: 2, paths: 40}
   traffic: [{lane: http, rate: 1/s, ramp: {to: 9/s, over: 5s}}]
-  timeline: [{at: 0s, churn: scale-out, rate: 1/s, for: 5s, pods: 4}]
+  timeline: [{at: 0s, churn: scale-out, rate: 1/s, for: 5s, pods: 4}, {at: 0s, churn: new-hosts, rate: 1/s, for: 5s, paths: 30}]
 `
 	s, err := scenario.Parse("mine.yaml", []byte(text), scenario.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "mine: cannot be predicted: 4 pods with each change, a changing rate of the lane http, a webhook, limits of resources"
+	const want = "mine: cannot be predicted: 30 further paths of each new host, 4 pods with each change, 40 further paths of each ingress, " +
+		"a changing rate of the lane http, a webhook, limits of resources, the Lua code in fork, the template fork.tmpl"
 	if _, err := question.FromScenario(s, subject.Of(s)[0]); err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
