@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"windtunnel.dev/sim/predict/costs"
@@ -75,7 +76,15 @@ type Beyond struct {
 	Value    float64 `json:"value"`
 	Low      float64 `json:"low"`   // of the fitted range
 	High     float64 `json:"high"`  // of the fitted range
-	Times    float64 `json:"times"` // how many times it is above the range, or below it; at least 1
+	Times    float64 `json:"times"` // how many times it is above the range, or below it; at least 1; 0 if no run had any of it
+}
+
+// Factor is Times, and infinite if no run had any of the quantity.
+func (b Beyond) Factor() float64 {
+	if b.Times == 0 {
+		return math.Inf(1)
+	}
+	return b.Times
 }
 
 // Point is a point of a distribution: a share of the changes has at most this staleness.
@@ -257,7 +266,8 @@ func beyond(in simulate.Input, p *costs.Parameters) []Beyond {
 		value, r := quantities[name], p.Range[name]
 		b := Beyond{Quantity: name, Value: value, Low: r.Low, High: r.High}
 		switch {
-		case value > r.High && r.High > 0:
+		case value > 0 && r.High == 0:
+		case value > r.High:
 			b.Times = value / r.High
 		case value < r.Low && value > 0:
 			b.Times = r.Low / value
@@ -266,6 +276,6 @@ func beyond(in simulate.Input, p *costs.Parameters) []Beyond {
 		}
 		all = append(all, b)
 	}
-	slices.SortStableFunc(all, func(a, b Beyond) int { return cmp.Compare(b.Times, a.Times) })
+	slices.SortStableFunc(all, func(a, b Beyond) int { return cmp.Compare(b.Factor(), a.Factor()) })
 	return all
 }

@@ -123,6 +123,16 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+// A quantity that no run had is the farthest outside of the range.
+func TestBeyondNothing(t *testing.T) {
+	p := parameters(t)
+	p.Range["requests/s"] = costs.Interval{}
+	a := ask(t, p, "ingresses=100000").Answers[0]
+	if len(a.Beyond) == 0 || a.Beyond[0] != (predict.Beyond{Quantity: "requests/s", Value: 10}) {
+		t.Errorf("with requests, which no run had: %+v", a.Beyond)
+	}
+}
+
 // The answer says how much of the processors the requests of all lanes need, even if it is more than there is.
 func TestLoad(t *testing.T) {
 	for rates, want := range map[[2]string]float64{{"http=10/s", "post=10/s"}: 0.01, {"http=3000/s", "post=1000/s"}: 2} {

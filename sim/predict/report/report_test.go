@@ -118,6 +118,15 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
+// The remarks name a quantity that no run had.
+func TestBeyondNothing(t *testing.T) {
+	p := prediction()
+	p.Answers[0].Beyond = []predict.Beyond{{Quantity: "requests/s", Value: 10}}
+	if got := strings.Join(report.Remarks(p), "\n"); !strings.Contains(got, "requests/s: 10, but no run had any") {
+		t.Errorf("the remarks are %s", got)
+	}
+}
+
 // Without held-out runs, no answer looks as if it could be relied on.
 func TestNeverCompared(t *testing.T) {
 	p := prediction()

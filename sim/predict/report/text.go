@@ -244,7 +244,7 @@ func extrapolation(p *predict.Prediction) []string {
 	worst := map[string]predict.Beyond{}
 	for _, answer := range p.Answers {
 		for _, b := range answer.Beyond {
-			if b.Times > worst[b.Quantity].Times {
+			if before, known := worst[b.Quantity]; !known || b.Factor() > before.Factor() {
 				worst[b.Quantity] = b
 			}
 		}
@@ -255,6 +255,10 @@ func extrapolation(p *predict.Prediction) []string {
 	lines := []string{"This extrapolates: the errors apply within the range of the runs; beyond it, they are unknown."}
 	for _, name := range slices.Sorted(maps.Keys(worst)) {
 		b := worst[name]
+		if b.Times == 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %s, but no run had any", name, number(b.Value)))
+			continue
+		}
 		limit := fmt.Sprintf("%s times the largest of the runs, %s", number(b.Times), number(b.High))
 		if b.Value < b.Low {
 			limit = fmt.Sprintf("%s times less than the smallest of the runs, %s", number(b.Times), number(b.Low))
