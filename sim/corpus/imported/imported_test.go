@@ -82,6 +82,10 @@ func TestTargets(t *testing.T) {
 		{name: "HTTPS without a certificate", more: ingress("x", "/", "Prefix", "", nginx+"tls: [{hosts: [x.example], secretName: gone}],"), why: "without a certificate"},
 		{name: "a forced redirect", more: ingress("x", "/", "Prefix", prefix+"force-ssl-redirect: 'true'", nginx), why: "redirected to HTTPS"},
 		{name: "the path of another service", more: ingress("x", "/", "Prefix", "", nginx) + strings.ReplaceAll(ingress("second", "/", "Prefix", "", nginx), "web", "other"), why: "another ingress or type of path"},
+		{name: "an exact path of a host with regular expressions", more: ingress("x", "/a", "Exact", prefix+"use-regex: 'true'", nginx), want: []string{"http://x.example/a"}},
+		{name: "an exact path that a longer expression takes", more: ingress("x", "/abc", "Exact", "", nginx) +
+			strings.ReplaceAll(ingress("second", "/[a-z]+(/|$)", "ImplementationSpecific", prefix+"use-regex: 'true'", nginx), "web", "other"),
+			want: []string{"http://x.example/w/"}, why: "overlaps with another"},
 		{name: "a canary", more: ingress("x", "/", "Prefix", "", nginx) + ingress("second", "/", "Prefix", prefix+"canary: 'true', "+prefix+"canary-weight: '5'", nginx), why: "a canary takes a share"},
 		{name: "no such service", more: strings.ReplaceAll(ingress("x", "/", "Prefix", "", nginx), "web", "gone"), why: "service does not exist"},
 		{name: "no such port", more: strings.ReplaceAll(ingress("x", "/", "Prefix", "", nginx), "80", "81"), why: "no such port"},

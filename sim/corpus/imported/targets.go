@@ -266,10 +266,11 @@ func (c *cluster) leadsTo(p *path, backends map[key]*corpus.Service) (at key, po
 
 // ask returns the path that clients ask for to reach a path of the host, or why none is known to.
 func (h *host) ask(p *path) (text, why string) {
-	if !h.regex || p.kind == networkingv1.PathTypeExact {
-		if !plainPath.MatchString(p.text) || strings.Contains(p.text, "//") || strings.Contains(p.text, "/.") {
-			return "", "a path with characters that have a meaning in URLs or regular expressions"
-		}
+	exact := p.kind == networkingv1.PathTypeExact
+	if (exact || !h.regex) && (!plainPath.MatchString(p.text) || strings.Contains(p.text, "//") || strings.Contains(p.text, "/.")) {
+		return "", "a path with characters that have a meaning in URLs or regular expressions"
+	}
+	if !h.regex {
 		for _, other := range h.paths {
 			if other.reaches(p.text) && !sameBackend(other, p) {
 				return "", "a path that another ingress or type of path also has, for another service"
@@ -277,7 +278,10 @@ func (h *host) ask(p *path) (text, why string) {
 		}
 		return p.text, ""
 	}
-	text, ok := regexample.Of(p.text)
+	text, ok := p.text, true
+	if !exact {
+		text, ok = regexample.Of(p.text)
+	}
 	if !ok || !strings.HasPrefix(text, "/") {
 		return "", "a regular expression without a known example"
 	}
@@ -294,11 +298,9 @@ func (p *path) reaches(text string) bool {
 	return strings.TrimSuffix(p.text, "/") == strings.TrimSuffix(text, "/")
 }
 
-// matches reports whether the path matches as a regular expression, or may.
+// matches reports whether the path matches as a regular expression, or may. On a host with regular
+// expressions, nginx reads paths of all types as such.
 func (p *path) matches(text string) bool {
-	if p.kind == networkingv1.PathTypeExact {
-		return p.text == text
-	}
 	compiled, err := regexp.Compile("^(?i:" + p.text + ")")
 	return err != nil || compiled.MatchString(text)
 }
