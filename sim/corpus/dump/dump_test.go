@@ -441,3 +441,48 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// annotated returns a dump of an ingress with one annotation.
+func annotated(name, value string) string {
+	return fmt.Sprintf("{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, annotations: {nginx.ingress.kubernetes.io/%s: %q}}}\n", name, value)
+}
+
+// base64(1) wraps its lines: the key is found in all of them together.
+func TestWrappedKeysAreNotKept(t *testing.T) {
+	key := pki.New("Example Authority").Issue("a", []string{"a.example"}).Key
+	for _, form := range [][]byte{key, derOf(key)} {
+		for _, columns := range []int{64, 76} {
+			var lines []string
+			for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString(form)), columns) {
+				lines = append(lines, string(line))
+			}
+			for _, separator := range []string{"\n", "\r\n", "\n# "} {
+				_, text := imported(t, annotated("configuration-snippet", "# "+strings.Join(lines, separator)+"\nproxy_buffering off;"), dump.Options{})
+				if found := partOf(derOf(key), everything(t, text)); found != "" {
+					t.Errorf("in lines of %d characters with %q: the result has %q", columns, separator, found)
+				}
+				kept, err := manifest.Parse("imported.yaml", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := kept[0].Object.GetAnnotations()[dump.DefaultPrefix+"/configuration-snippet"]; !strings.HasSuffix(got, "\nproxy_buffering off;") {
+					t.Errorf("the directive after the key is gone: %q", got)
+				}
+			}
+		}
+	}
+}
+
+// A password may contain the character that ends it.
+func TestPasswordsOfURLsAreNotKept(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://robot:s3cr@t,pass@sso.example/check":  "https://sso.example/check",
+		"https://sso.example/check?mail=a@b.example":   "https://sso.example/check?mail=a@b.example",
+		"https://a:b@one.example, https://c@d@two.org": "https://one.example, https://two.org",
+	} {
+		_, text := imported(t, annotated("auth-url", url), dump.Options{})
+		if !strings.Contains(text, "auth-url: "+want+"\n") {
+			t.Errorf("%s: want %s in\n%s", url, want, text)
+		}
+	}
+}

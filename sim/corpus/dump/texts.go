@@ -8,21 +8,26 @@ import (
 )
 
 var (
-	privateKey  = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
-	encoded     = regexp.MustCompile(`[A-Za-z0-9+/]{40,}={0,2}`) // an Ed25519 key in DER has 48 bytes
-	credentials = regexp.MustCompile(`://[^/@\s"']*@`)
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
+	encoded    = regexp.MustCompile(`[A-Za-z0-9+/]{40,}={0,2}`) // an Ed25519 key in DER has 48 bytes
+	// wrapped is base64 in several lines, of which the last may be short; they may be comments.
+	wrapped     = regexp.MustCompile(`(?m)[A-Za-z0-9+/]{40,}(?:\r?\n[ \t#]*[A-Za-z0-9+/]{40,})*(?:\r?\n[ \t#]*[A-Za-z0-9+/]+={0,2}\r?$)?={0,2}`)
+	notBase64   = regexp.MustCompile(`[^A-Za-z0-9+/]`)
+	credentials = regexp.MustCompile(`://[^/\s"']*@`)
 )
 
 // withoutSecrets removes private keys, in PEM and in base64, and the names and passwords of URLs from
 // a text.
 func (i *importer) withoutSecrets(text string) string {
 	text = privateKey.ReplaceAllStringFunc(text, func(string) string { return i.removedKey() })
-	text = encoded.ReplaceAllStringFunc(text, func(found string) string {
-		if isKey(found) {
-			return i.removedKey()
-		}
-		return found
-	})
+	for _, form := range []*regexp.Regexp{wrapped, encoded} {
+		text = form.ReplaceAllStringFunc(text, func(found string) string {
+			if isKey(found) {
+				return i.removedKey()
+			}
+			return found
+		})
+	}
 	return credentials.ReplaceAllStringFunc(text, func(string) string {
 		i.LeftOut["name and password of a URL"]++
 		return "://"
@@ -36,10 +41,11 @@ func (i *importer) removedKey() string {
 
 // isKey reports whether a text is the base64 of a private key, in PEM or DER.
 func isKey(text string) bool {
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		data, err = base64.RawStdEncoding.DecodeString(text)
+	text = notBase64.ReplaceAllString(text, "")
+	if len(text)%4 == 1 {
+		text = text[:len(text)-1] // the end of no base64
 	}
+	data, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
 		return false
 	}
