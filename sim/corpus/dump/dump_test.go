@@ -486,3 +486,13 @@ func TestPasswordsOfURLsAreNotKept(t *testing.T) {
 		}
 	}
 }
+
+// A host with a port is a host, and an address is none.
+func TestHostsWithPortsAreHashed(t *testing.T) {
+	for value, kept := range map[string]string{"app.secret.corp:8443": ":8443", "secret:80": ":80", "10.0.0.7:80": "10.0.0.7:80", "[fd00::7]:80": "[fd00::7]:80"} {
+		_, text := imported(t, annotated("upstream-vhost", value), dump.Options{HashKey: []byte("a key of the hashes")})
+		if strings.Contains(text, "secret") || strings.Contains(text, "corp") || !strings.Contains(text, kept) {
+			t.Errorf("%s is not hashed, or %s is missing:\n%s", value, kept, text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"net/netip"
 	"regexp"
 	"strings"
 
@@ -50,18 +51,25 @@ func (n names) dotted(text string) string {
 	return n.label(text) + ".example"
 }
 
-// host hashes a host. An address is no name.
+// host hashes a host, which may have a port. An address is no name.
 func (n names) host(text string) string {
-	if !n.hashed() {
+	if !n.hashed() || isAddress(text) {
 		return text
 	}
-	if address.MatchString(text) {
-		return text
-	}
-	return n.dotted(strings.ToLower(text))
+	port := endingPort.FindString(text)
+	return n.dotted(strings.ToLower(strings.TrimSuffix(text, port))) + port
 }
 
-var address = regexp.MustCompile(`^[0-9.]+$|:`)
+var (
+	endingPort = regexp.MustCompile(`:[0-9]+$`)
+	numeric    = regexp.MustCompile(`^[0-9.]+$`)
+)
+
+func isAddress(text string) bool {
+	_, alone := netip.ParseAddr(strings.Trim(text, "[]"))
+	_, withPort := netip.ParseAddrPort(text)
+	return alone == nil || withPort == nil || numeric.MatchString(text)
+}
 
 func (n names) object(one name) name {
 	return name{Namespace: n.label(one.Namespace), Name: n.dotted(one.Name)}
