@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"windtunnel.dev/sim/scenario"
 )
@@ -72,12 +73,15 @@ func splitValues(list string) ([]string, error) {
 	for _, r := range list {
 		switch {
 		case r == '"':
+			if !quoted && strings.TrimSpace(value.String()) == "" {
+				value.Reset() // blanks before the quote
+			}
 			inQuotes, quoted = !inQuotes, true
 		case r == ',' && !inQuotes:
 			if err := end(); err != nil {
 				return nil, err
 			}
-		case quoted && !inQuotes && r == ' ':
+		case quoted && !inQuotes && unicode.IsSpace(r):
 		default:
 			value.WriteRune(r)
 		}

@@ -14,10 +14,11 @@ func TestParseFactor(t *testing.T) {
 		"traffic.0.rate = 10/s , 90/m":                           {Path: "traffic.0.rate", Values: []string{"10/s", "90/m"}},
 		`config.log-format-upstream="a, b",c`:                    {Path: "config.log-format-upstream", Values: []string{"a, b", "c"}},
 		`config.http-snippet=""," x "`:                           {Path: "config.http-snippet", Values: []string{"", " x "}},
+		`config.x=a, "b, c" ,	" d"`:                              {Path: "config.x", Values: []string{"a", "b, c", " d"}},
 		"subjects.0.flags.sync-rate-limit=1":                     {Path: "subjects.0.flags.sync-rate-limit", Values: []string{"1"}},
 		"population.annotations.nginx.ingress.kubernetes.io/x=a": {Path: "population.annotations.nginx.ingress.kubernetes.io/x", Values: []string{"a"}},
-		"config.x=a=b":           {Path: "config.x", Values: []string{"a=b"}},
-		"timeline.0.drain=0s,5s": {Path: "timeline.0.drain", Values: []string{"0s", "5s"}},
+		"config.x=a=b":                                           {Path: "config.x", Values: []string{"a=b"}},
+		"timeline.0.drain=0s,5s":                                 {Path: "timeline.0.drain", Values: []string{"0s", "5s"}},
 	} {
 		got, err := sweep.ParseFactor(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -55,7 +56,7 @@ func TestParseFactorRefuses(t *testing.T) {
 
 // A factor that parses says what it contains: quoted again, it parses to the same.
 func FuzzParseFactor(f *testing.F) {
-	for _, text := range []string{"population.services=1,2", `config.x="a,b", c`, "a", "=", `config.x="`, "traffic.0.rate=1/s"} {
+	for _, text := range []string{"population.services=1,2", `config.x="a,b", c`, `config.x=a, "b"`, "a", "=", `config.x="`, "traffic.0.rate=1/s"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
