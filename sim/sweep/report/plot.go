@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/sweep"
 )
 
@@ -172,23 +174,14 @@ func spans(values []float64) bool {
 // places returns the values of a factor in the order of an axis, with their places: the numbers, or
 // their logarithms if they span much. Values that are no numbers have even distances, in their order.
 func places(values []string) (sorted []string, at []float64, logarithmic bool) {
-	numbers := map[string]float64{}
-	for _, value := range values {
-		number, ok := numberOf(value)
-		if !ok {
-			for i := range values {
-				at = append(at, float64(i))
-			}
-			return values, at, false
+	numbers := numbersOf(values)
+	if numbers == nil {
+		for i := range values {
+			at = append(at, float64(i))
 		}
-		numbers[value] = number
+		return values, at, false
 	}
-	sorted = slices.SortedFunc(slices.Values(values), func(a, b string) int {
-		if numbers[a] < numbers[b] {
-			return -1
-		}
-		return 1
-	})
+	sorted = slices.SortedStableFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	for _, value := range sorted {
 		at = append(at, numbers[value])
 	}
@@ -200,22 +193,42 @@ func places(values []string) (sorted []string, at []float64, logarithmic bool) {
 	return sorted, at, logarithmic
 }
 
-// numberOf returns a value of a scenario as a number: a duration in seconds, a rate per second, or a
-// quantity.
-func numberOf(value string) (float64, bool) {
-	if d, err := time.ParseDuration(value); err == nil {
-		return d.Seconds(), true
+// numbersOf returns the values of a factor as numbers, all read in the same way, because 500m is half a
+// processor or 500 minutes. It returns nil if there is no such way.
+func numbersOf(values []string) map[string]float64 {
+	for _, read := range []func(string) (float64, error){inSecondsOf, finite, perSecond, quantity} {
+		numbers := map[string]float64{}
+		for _, value := range values {
+			if number, err := read(value); err == nil {
+				numbers[value] = number
+			}
+		}
+		if len(numbers) == len(values) {
+			return numbers
+		}
 	}
-	if n, err := strconv.ParseFloat(value, 64); err == nil {
-		return n, !math.IsInf(n, 0) && !math.IsNaN(n)
+	return nil
+}
+
+func inSecondsOf(duration string) (float64, error) {
+	d, err := time.ParseDuration(duration)
+	return d.Seconds(), err
+}
+
+func finite(number string) (float64, error) {
+	n, err := strconv.ParseFloat(number, 64)
+	if err == nil && (math.IsInf(n, 0) || math.IsNaN(n)) {
+		err = strconv.ErrRange
 	}
-	if number, per, ok := strings.Cut(value, "/"); ok {
-		seconds, known := map[string]float64{"s": 1, "m": 60, "h": 3600}[per]
-		n, err := strconv.ParseFloat(number, 64)
-		return n / seconds, known && err == nil
-	}
-	if q, err := resource.ParseQuantity(value); err == nil {
-		return q.AsApproximateFloat64(), true
-	}
-	return 0, false
+	return n, err
+}
+
+func perSecond(rate string) (float64, error) {
+	r, err := scenario.ParseRate(rate)
+	return float64(r), err
+}
+
+func quantity(text string) (float64, error) {
+	q, err := resource.ParseQuantity(text)
+	return q.AsApproximateFloat64(), err
 }
