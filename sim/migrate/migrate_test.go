@@ -2,8 +2,10 @@ package migrate
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,17 +64,20 @@ spec: {rules: [{host: b.example, http: {paths: [{path: /, pathType: Prefix, back
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
-metadata: {name: web-1, namespace: shop}
+metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
 endpoints: [{addresses: [10.0.0.1]}, {addresses: [10.0.0.2]}, {addresses: [10.0.0.3]}]
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
-metadata: {name: api-1, namespace: shop}
+metadata: {name: api-1, namespace: shop, labels: {kubernetes.io/service-name: api}}
+addressType: IPv4
 endpoints: [{addresses: [10.0.0.4]}, {addresses: [10.0.0.5]}]
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
-metadata: {name: gone-1, namespace: shop}
+metadata: {name: gone-1, namespace: shop, labels: {kubernetes.io/service-name: gone}}
+addressType: IPv4
 endpoints: []
 `
 
@@ -87,6 +92,26 @@ func TestSizeOf(t *testing.T) {
 	}
 	if got := SizeOf(derived, nil).Pods; got != defaultPods {
 		t.Errorf("without endpoints, %d pods of each service, want %d", got, defaultPods)
+	}
+}
+
+// The pods of a service are in several slices if there are many, and once more for IPv6. Services that no
+// ingress routes to do not count.
+func TestSizeOfLargeServices(t *testing.T) {
+	text := manifests
+	add := func(name, service, family string, pods int) {
+		text += fmt.Sprintf("---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: %s, namespace: shop, labels: {kubernetes.io/service-name: %s}}\naddressType: %s\nendpoints: [%s]\n",
+			name, service, family, strings.TrimSuffix(strings.Repeat("{addresses: [a]}, ", pods), ", "))
+	}
+	add("web-2", "web", "IPv4", 95) // web has 98, api 2
+	add("web-6", "web", "IPv6", 98)
+	add("dns-1", "dns", "IPv4", 900)
+	all, err := manifest.Parse("m.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := SizeOf(derive.Of(all, derive.Options{Class: "nginx"}), all).Pods; got != 50 {
+		t.Errorf("%d pods of each service, want 50", got)
 	}
 }
 

@@ -1,6 +1,12 @@
 package migrate
 
 import (
+	"cmp"
+	"maps"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/manifest"
 	"windtunnel.dev/sim/migrate/report"
@@ -10,7 +16,7 @@ import (
 const defaultPods = 2
 
 // SizeOf returns the size of the cluster that manifests describe: the ingresses that are asked about,
-// the services that they route to, and the average number of endpoints of an EndpointSlice.
+// the services that they route to, and the average number of endpoints of those that have some.
 func SizeOf(derived derive.Derived, manifests []manifest.Manifest) report.Size {
 	size := report.Size{Pods: defaultPods}
 	services := map[string]bool{}
@@ -23,18 +29,32 @@ func SizeOf(derived derive.Derived, manifests []manifest.Manifest) report.Size {
 		}
 	}
 	size.Services = max(len(services), 1)
-	slices, endpoints := 0, 0
-	for _, m := range manifests {
-		if m.Object.GetKind() != "EndpointSlice" {
-			continue
-		}
-		if all, ok := m.Object.Object["endpoints"].([]any); ok && len(all) > 0 {
-			slices++
-			endpoints += len(all)
-		}
+	sum, pods := 0, podsOf(manifests)
+	maps.DeleteFunc(pods, func(service string, _ int) bool { return !services[service] })
+	for _, n := range pods {
+		sum += n
 	}
-	if slices > 0 {
-		size.Pods = max(1, (endpoints+slices/2)/slices)
+	if n := len(pods); n > 0 {
+		size.Pods = (sum + n/2) / n
 	}
 	return size
+}
+
+// podsOf returns the number of pods of each service that has some, by namespace/name. With two families
+// of addresses, a service has slices for each, with the same pods.
+func podsOf(manifests []manifest.Manifest) map[string]int {
+	type family struct{ service, of string }
+	endpoints, pods := map[family]int{}, map[string]int{}
+	for _, m := range manifests {
+		service := m.Object.GetLabels()[discoveryv1.LabelServiceName]
+		all, _ := m.Object.Object["endpoints"].([]any)
+		if m.Object.GetKind() != "EndpointSlice" || service == "" || len(all) == 0 {
+			continue
+		}
+		of, _ := m.Object.Object["addressType"].(string)
+		at := family{cmp.Or(m.Object.GetNamespace(), metav1.NamespaceDefault) + "/" + service, of}
+		endpoints[at] += len(all)
+		pods[at.service] = max(pods[at.service], endpoints[at])
+	}
+	return pods
 }

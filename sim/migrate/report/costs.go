@@ -181,7 +181,6 @@ func (r CostRun) remarks() []string {
 // Size is the size of a cluster.
 type Size struct {
 	Ingresses, Services, Pods int // pods per service
-	TLS                       bool
 }
 
 // String returns the size as part of a sentence.
