@@ -110,6 +110,27 @@ func TestObservations(t *testing.T) {
 	}
 }
 
+// Pods that a scale-out has added count for what comes after it; a replaced pod is still one.
+func TestScaledOut(t *testing.T) {
+	r := run(t)
+	for i := range r.events {
+		if c := r.events[i].Change; c != nil {
+			c.Added = []string{"new-1", "new-2", "new-3"}
+			if c.ID == 2 {
+				c.Added, c.Removed = []string{"new"}, []string{"old"}
+			}
+			if c.ID == 3 {
+				c.Added = nil
+			}
+		}
+	}
+	for _, o := range Observations([]Run{r}) {
+		if cost := o.Of[0].Cost; (cost == simulate.Update || cost == simulate.List || cost == simulate.Controller) && o.Of[0].Size[simulate.PerEndpoint] != 403 {
+			t.Errorf("%s is of %v endpoints, want 403", simulate.Table[cost].Name, o.Of[0].Size[simulate.PerEndpoint])
+		}
+	}
+}
+
 // The range of parameters is that of the runs that they were fitted from.
 func TestFit(t *testing.T) {
 	small, large := run(t), run(t)

@@ -18,13 +18,12 @@ type observer struct {
 	number int
 	all    []costs.Observation
 
-	hosts   int             // new hosts that the API server has accepted
-	written []event.Event   // changes that it has accepted since the last sync began
-	accepts map[int]bool    // new hosts by the ID of their change
-	service map[int]string  // the service of each change
-	began   time.Duration   // when the last sync began
-	intents []time.Duration // of all changes so far
-	drains  map[int]time.Duration
+	hosts, pods int                  // that synced changes have added
+	written     []event.Event        // changes that the API server has accepted since the last sync began
+	changes     map[int]event.Change // by ID
+	began       time.Duration        // when the last sync began
+	intents     []time.Duration      // of all changes so far
+	drains      map[int]time.Duration
 }
 
 // add adds an observation of a single cost.
@@ -37,7 +36,7 @@ func (o *observer) size() simulate.Size {
 	cluster := o.run.Input.Cluster
 	return simulate.Size{
 		simulate.Fixed: 1, simulate.PerIngress: float64(cluster.Ingresses + o.hosts), simulate.PerService: float64(cluster.Services),
-		simulate.PerEndpoint: float64(cluster.Endpoints), simulate.PerWorker: float64(o.run.Input.Settings.Workers),
+		simulate.PerEndpoint: float64(cluster.Endpoints + o.pods), simulate.PerWorker: float64(o.run.Input.Settings.Workers),
 	}
 }
 
@@ -63,15 +62,14 @@ func (o *observer) postSize() simulate.Size {
 var fixed = simulate.Size{simulate.Fixed: 1}
 
 func (o *observer) observe() {
-	o.accepts, o.service, o.drains = map[int]bool{}, map[int]string{}, map[int]time.Duration{}
+	o.changes, o.drains = map[int]event.Change{}, map[int]time.Duration{}
 	begin := o.run.begin()
 	for _, e := range o.run.events {
 		switch {
 		case e.At < begin:
 		case e.Change != nil:
 			o.intents = append(o.intents, e.At)
-			o.accepts[e.Change.ID] = e.Change.Step == string(simulate.NewHosts)
-			o.service[e.Change.ID] = e.Change.Service
+			o.changes[e.Change.ID] = *e.Change
 		case e.Written != nil && e.Written.Error == "":
 			o.written = append(o.written, e)
 		case e.Sync != nil && e.Sync.Error == "" && !e.Sync.Partial:
@@ -100,10 +98,12 @@ func (o *observer) sync(e event.Event) {
 			later = append(later, w)
 			continue
 		}
-		if o.accepts[w.Written.Change] {
+		change := o.changes[w.Written.Change]
+		if change.Step == string(simulate.NewHosts) {
 			o.hosts++
 		}
-		services[o.service[w.Written.Change]] = true
+		o.pods += len(change.Added) - len(change.Removed)
+		services[change.Service] = true
 	}
 	o.written, o.began = later, began
 	rest := e.Sync.Took
