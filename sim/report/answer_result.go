@@ -52,8 +52,15 @@ func expectedOf(checks []judge.Check) string {
 	default:
 		text = fmt.Sprintf("All %d expectations are met", judged)
 	}
+	var more []string
 	if n := count[judge.NotApplicable]; n > 0 {
-		text += fmt.Sprintf(" (%d more %s not apply)", n, plural.Noun(n, "does", "do"))
+		more = append(more, fmt.Sprintf("%d more %s not apply", n, plural.Noun(n, "does", "do")))
+	}
+	if n := count[judge.NotJudged]; n > 0 {
+		more = append(more, fmt.Sprintf("%d more %s not judged", n, plural.Noun(n, "is", "are")))
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
 	}
 	return text
 }

@@ -84,6 +84,10 @@ func TestResultSentence(t *testing.T) {
 			s.NotApplicable = []measure.NotApplicable{{Measurements: []string{"reloads", "converge"}, Why: "it has no nginx"}}
 			s.Converge.Last = measure.Durations{N: 1, P50: time.Second}
 		})), []judge.Check{inapplicable}},
+		{"All 2 expectations are met (1 more is not judged): a never reloaded and lost none of 6,000 requests.", resultWith(valid("a", nil)),
+			[]judge.Check{check("a", true), check("a", true), {Subject: "b", Void: true}}},
+		{"1 of 2 expectations is not met (1 more does not apply, 2 more are not judged): a never reloaded and lost none of 6,000 requests.", resultWith(valid("a", nil)),
+			[]judge.Check{check("a", true), check("a", false), inapplicable, {Subject: "b", Void: true}, {Subject: "b", Void: true}}},
 		{"No expectation is judged: a never reloaded and lost none of 6,000 requests.", resultWith(valid("a", voidBecause("it rained"))), []judge.Check{{Subject: "a", Void: true}}},
 		{"All 2 expectations are met: d never reloaded and lost 7 of 6,000 requests (7 strange); a never reloaded and lost none of 6,000 requests; b never reloaded and lost none of 6,000 requests; the other 2 subjects lost no request.",
 			resultWith(valid("a", nil), valid("b", nil), valid("c", nil), valid("d", losing(7, map[string]int{"strange": 7})), valid("e", nil)), []judge.Check{check("a", true), check("b", true)}},
