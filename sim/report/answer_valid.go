@@ -42,14 +42,19 @@ func reasonsOf(result measure.Result) string {
 			reasons = append(reasons, reasonOf(s))
 		}
 	}
-	names := voidSubjects(result)
 	if same(reasons) {
-		return fmt.Sprintf("the %s of %s %s void, because %s", plural.Noun(len(names), "run"), listOf(names), plural.Noun(len(names), "is", "are"), reasons[0])
+		return runsAreVoid(result) + ", because " + reasons[0]
 	}
-	for i, name := range names {
+	for i, name := range voidSubjects(result) {
 		reasons[i] = fmt.Sprintf("that of %s because %s", name, reasons[i])
 	}
-	return fmt.Sprintf("the runs of %s are void, %s", listOf(names), listOf(reasons))
+	return runsAreVoid(result) + ", " + listOf(reasons)
+}
+
+// runsAreVoid says which runs are void.
+func runsAreVoid(result measure.Result) string {
+	names := voidSubjects(result)
+	return fmt.Sprintf("the %s of %s %s void", plural.Noun(len(names), "run"), listOf(names), plural.Noun(len(names), "is", "are"))
 }
 
 func same(texts []string) bool {

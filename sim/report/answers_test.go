@@ -219,3 +219,23 @@ func TestCausesHaveWords(t *testing.T) {
 		}
 	}
 }
+
+// The last line of a void run names the void subjects, and says how the others did.
+func TestUnjudged(t *testing.T) {
+	void := func(name string) judge.Check { return judge.Check{Subject: name, Void: true} }
+	for _, test := range []struct {
+		want   string
+		result measure.Result
+		checks []judge.Check
+	}{
+		{"the run of a is void", resultWith(valid("a", voidBecause("it rained"))), nil},
+		{"2 expectations not judged, because the runs of a and b are void",
+			resultWith(valid("a", voidBecause("it rained")), valid("b", voidBecause("it rained"))), []judge.Check{void("a"), void("b")}},
+		{"1 expectation not judged, because the run of a is void; others: 2 met, 0 not met",
+			resultWith(valid("a", voidBecause("it rained")), valid("b", nil)), []judge.Check{void("a"), check("b", true), check("b", true)}},
+	} {
+		if got := unjudged(test.result, test.checks); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func Table(w io.Writer, result measure.Result, series measure.Series, checks []j
 	var parts []string
 	void := voidSubjects(result)
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the figures of %s are not reliable. The reasons are below.", plainLine(strings.Join(void, ", ")))))
+		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the figures of %s are not reliable. The reasons are below.", plainLine(listOf(void)))))
 	}
 	parts = append(parts, summaryTable(result, paint))
 	if notes := remarks(result); notes != "" {
@@ -169,13 +169,13 @@ func checkTable(checks []judge.Check, paint func(text.Color, string) string) str
 // unjudged explains why no expectation is judged, or why some are not.
 func unjudged(result measure.Result, checks []judge.Check) string {
 	count := countChecks(checks)
-	void, judged := count[judge.NotJudged], count[judge.Met]+count[judge.NotMet]
+	void := count[judge.NotJudged]
 	if void == 0 {
-		return fmt.Sprintf("the run of %s is void", strings.Join(voidSubjects(result), ", "))
+		return runsAreVoid(result)
 	}
-	line := fmt.Sprintf("%s not judged, because the run of %s is void", plural.Of(void, "expectation"), strings.Join(voidSubjects(result), ", "))
-	if judged > 0 {
-		line += fmt.Sprintf("; %d of the other %d %s met", count[judge.Met], judged, plural.Noun(count[judge.Met], "is", "are"))
+	line := fmt.Sprintf("%s not judged, because %s", plural.Of(void, "expectation"), runsAreVoid(result))
+	if count[judge.Met]+count[judge.NotMet] > 0 {
+		line += fmt.Sprintf("; others: %d met, %d not met", count[judge.Met], count[judge.NotMet])
 	}
 	return line
 }
