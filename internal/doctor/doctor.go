@@ -155,7 +155,7 @@ func examineLoopback() Result {
 
 func examineProcessors() Result {
 	n := runtime.NumCPU()
-	return Result{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: the load generator and the subject would share one processor"}
+	return Result{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: the load generator and the subject must not share a processor"}
 }
 
 func examineTool(ctx context.Context, what, without string, line ...string) Result {
