@@ -150,7 +150,7 @@ func (c *checker) given(kind string, known []setting, given map[string]string, p
 
 func (c *checker) changes() {
 	if len(c.Changes) == 0 {
-		c.Problem("a question without changes", "add changes: [{kind: rolling-update, rate: 5/s}]", "spec")
+		c.Problem("a question without changes", "add changes: [{kind: rolling-update, rate: 5/s}], or --set rolling-update=5/s", "spec")
 	}
 	total := 0.0
 	for i, change := range c.Changes {

@@ -107,6 +107,27 @@ func TestConclusion(t *testing.T) {
 }
 
 // The remarks say so if requests need more processors than there are.
+// The text says what is beyond the range of the runs: a quantity that is too small, or a limit.
+func TestBeyond(t *testing.T) {
+	p := prediction()
+	p.Answers[0].Beyond = []predict.Beyond{
+		{Quantity: "reloads/s", Value: 10, Low: 0.3, High: 4, Times: 2.5},
+		{Quantity: "services", Value: 20, Low: 100, High: 2000, Times: 5},
+	}
+	var out bytes.Buffer
+	if err := report.Text(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n  limit of reloads/s: 10 is 2.5 times the largest of the runs, 4\n",
+		"\n  services: 20 is below the smallest of the runs, 100, by a factor of 5\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
 func TestTooManyRequests(t *testing.T) {
 	const remark = "The requests need 250 % of the processors"
 	for load, want := range map[float64]bool{0.5: false, 2.5: true} {

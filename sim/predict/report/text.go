@@ -261,7 +261,10 @@ func extrapolation(p *predict.Prediction) []string {
 		}
 		limit := fmt.Sprintf("%s times the largest of the runs, %s", number(b.Times), number(b.High))
 		if b.Value < b.Low {
-			limit = fmt.Sprintf("%s times less than the smallest of the runs, %s", number(b.Times), number(b.Low))
+			limit = fmt.Sprintf("below the smallest of the runs, %s, by a factor of %s", number(b.Low), number(b.Times))
+		}
+		if name == "reloads/s" || name == "syncs/s" {
+			name = "limit of " + name // the rates themselves follow from the simulation
 		}
 		lines = append(lines, fmt.Sprintf("  %s: %s is %s", name, number(b.Value), limit))
 	}
