@@ -91,7 +91,7 @@ func expectationsOf(s *scenario.Scenario, i int) []scenario.Expectation {
 func Of(result measure.Result, checks []Check) (Outcome, string) {
 	for _, s := range result.Subjects {
 		if !s.Valid {
-			return Void, fmt.Sprintf("void for %s: %s", s.Name, s.WhyInvalid())
+			return Void, fmt.Sprintf("%s: %s", s.Name, s.WhyInvalid())
 		}
 	}
 	count := map[Verdict]int{}

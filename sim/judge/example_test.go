@@ -23,5 +23,5 @@ func Example() {
 	fmt.Println(judge.Of(result, checks))
 	// Output:
 	// failed bundled: reloads == 0, but reloads = 7
-	// void void for bundled: the host was starved
+	// void bundled: the host was starved
 }

@@ -78,10 +78,10 @@ func TestOutcome(t *testing.T) {
 		"nothing expected":         {[]measure.Subject{valid}, nil, judge.Passed, "0 expectations hold"},
 		"met":                      {[]measure.Subject{valid}, []judge.Check{check("a", "x", true, false)}, judge.Passed, "1 expectation holds"},
 		"not met":                  {[]measure.Subject{valid}, []judge.Check{check("a", "x", true, false), check("a", "y", false, false)}, judge.Failed, "a: y, but y it is"},
-		"void, met":                {[]measure.Subject{void}, []judge.Check{check("b", "x", true, true)}, judge.Void, "void for b: the host was starved"},
-		"void, not met":            {[]measure.Subject{void}, []judge.Check{check("b", "x", false, true)}, judge.Void, "void for b: the host was starved"},
-		"void, another one failed": {[]measure.Subject{valid, void}, []judge.Check{check("a", "x", false, false), check("b", "x", true, true)}, judge.Void, "void for b: the host was starved"},
-		"void without a reason":    {[]measure.Subject{{Name: "c"}}, nil, judge.Void, "void for c: its result gives no reason"},
+		"void, met":                {[]measure.Subject{void}, []judge.Check{check("b", "x", true, true)}, judge.Void, "b: the host was starved"},
+		"void, not met":            {[]measure.Subject{void}, []judge.Check{check("b", "x", false, true)}, judge.Void, "b: the host was starved"},
+		"void, another one failed": {[]measure.Subject{valid, void}, []judge.Check{check("a", "x", false, false), check("b", "x", true, true)}, judge.Void, "b: the host was starved"},
+		"void without a reason":    {[]measure.Subject{{Name: "c"}}, nil, judge.Void, "c: its result gives no reason"},
 	} {
 		if got, note := judge.Of(measure.Result{Subjects: test.subjects}, test.checks); got != test.want || note != test.note {
 			t.Errorf("%s: %s, %q, want %s, %q", name, got, note, test.want, test.note)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
@@ -100,7 +99,7 @@ func UntilValid(dir, aside string, say io.Writer, run func() (judge.Outcome, err
 			return outcome, err
 		}
 		if try == tries {
-			fmt.Fprintf(say, "windtunnel: %s is void, as %s before it (%s says why): is the machine busy?\n", dir, plural.Of(try-1, "try was", "tries were"), rundir.Dir(dir).File(rundir.Markdown))
+			fmt.Fprintf(say, "windtunnel: %s is still void after %d runs (%s says why): is the machine busy?\n", dir, tries, rundir.Dir(dir).File(rundir.Markdown))
 			return outcome, nil
 		}
 		kept := fmt.Sprintf("%s-%d", aside, try)

@@ -65,7 +65,7 @@ func TestVoidRunIsRepeated(t *testing.T) {
 			if _, err := os.Stat(dir); err != nil {
 				t.Errorf("the folder of the last run is missing: %v", err)
 			}
-			if told := strings.Contains(stderr.String(), "busy?"); told != (test.want == judge.Void) {
+			if told := strings.Contains(stderr.String(), "01 is still void after 3 runs ("); told != (test.want == judge.Void) {
 				t.Errorf("stderr %q", stderr.String())
 			}
 		})
