@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"windtunnel.dev/internal/suggest"
 )
 
 // arguments returns a check that a command gets these arguments. The names are those of its usage: a
@@ -34,6 +37,40 @@ func withoutValue(cmd *cobra.Command) (hint string) {
 		}
 	})
 	return hint
+}
+
+// wanted says what flags of the types of pflag accept. Other types have errors of their own.
+var wanted = map[string]string{
+	"bool":           "true or false",
+	"duration":       "a duration with its unit, such as 500ms, 20s or 2m",
+	"float64":        "a number",
+	"int":            "a whole number",
+	"intSlice":       "whole numbers, separated by commas",
+	"stringToString": "NAME=VALUE",
+}
+
+// explainFlag adds to an error about a flag how to mend it.
+func explainFlag(cmd *cobra.Command, err error) error {
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		flag := invalid.GetFlag()
+		if want := wanted[flag.Value.Type()]; want != "" {
+			return fmt.Errorf("--%s=%s: want %s", flag.Name, invalid.GetValue(), want)
+		}
+		return err
+	}
+	question := ""
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if !flag.Hidden {
+				names = append(names, flag.Name)
+			}
+		})
+		if nearest := suggest.Nearest(unknown.GetSpecifiedName(), names); nearest != "" {
+			question = "did you mean --" + nearest + "? "
+		}
+	}
+	return fmt.Errorf("%w; %ssee %s --help", err, question, cmd.CommandPath())
 }
 
 // renamed keeps the old name of a flag working. The two names share their value, and the help shows the new
