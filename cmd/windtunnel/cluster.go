@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,8 +22,11 @@ func liveCluster(kubeconfig, context string) (*rest.Config, error) {
 		return nil, fmt.Errorf("--context=%s: there is no such context; %s, and --kubeconfig names another file", context, specfile.Choose(context, "contexts", contexts))
 	}
 	config, err := client.ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w; name it with --kubeconfig", err)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("finding the cluster: there is no kubeconfig: name one with --kubeconfig")
+	case err != nil:
+		return nil, fmt.Errorf("finding the cluster: %w; --kubeconfig names another file", err)
 	}
 	return config, nil
 }
