@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"windtunnel.dev/sim/regress/conf"
+	"windtunnel.dev/sim/specfile"
 )
 
 // Expectation declares kinds of differences that are wanted.
@@ -33,19 +33,22 @@ type Project struct {
 	Budgets map[string]float64
 }
 
+// projectDocument is windtunnel.yaml, as far as this package reads it.
+type projectDocument struct {
+	Regress regressField `yaml:"regress"`
+	History yaml.Node    `yaml:"history"` // of package sim/history/trend
+}
+
+type regressField struct {
+	Expected []yaml.Node `yaml:"expected"`
+	Budgets  yaml.Node   `yaml:"budgets"`
+}
+
 // ReadProject reads the field regress of a file. Errors have the form "name:line: what".
 func ReadProject(name string, data []byte) (Project, error) {
-	var file struct {
-		Regress struct {
-			Expected []yaml.Node
-			Budgets  yaml.Node
-		}
-		History yaml.Node // of package sim/history/trend
-	}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return Project{}, fmt.Errorf("%s: %w", name, err)
+	var file projectDocument
+	if err := specfile.DecodeFile(name, data, &file, map[string]string{"projectDocument": "the file", "regressField": "regress"}); err != nil {
+		return Project{}, err
 	}
 	var project Project
 	var wrong []error

@@ -76,8 +76,9 @@ func TestBadExpectations(t *testing.T) {
 		"regress:\n  expected:\n  - {change: gain, directive: a, reason: b}":                     "windtunnel.yaml:3: until \"\"",
 		"regress:\n  expected:\n  - {change: gain, directive: a, reason: b, until: soon}":        "windtunnel.yaml:3: until \"soon\"",
 		"regress:\n  expected:\n  - {colour: red}":                                               "windtunnel.yaml:3: unknown field colour",
-		"regress:\n  expects: []": "windtunnel.yaml: ",
-		"regress: [":              "windtunnel.yaml: ",
+		"regress:\n  expectd: []": "windtunnel.yaml:2: unknown field expectd; did you mean expected? (the fields of regress are budgets, expected)",
+		"regres: {}":              "windtunnel.yaml:1: unknown field regres; did you mean regress? (the fields of the file are history, regress)",
+		"regress: [":              "windtunnel.yaml:1: ",
 	} {
 		if _, err := regress.ReadProject("windtunnel.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -3,11 +3,12 @@ package trend
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"windtunnel.dev/sim/specfile"
 )
 
 // Explanation declares a step that is wanted.
@@ -21,17 +22,22 @@ type Explanation struct {
 	Reason   string `yaml:"reason"`
 }
 
+// projectDocument is windtunnel.yaml, as far as this package reads it.
+type projectDocument struct {
+	History historyField `yaml:"history"`
+	Regress yaml.Node    `yaml:"regress"` // of package sim/regress
+}
+
+type historyField struct {
+	Explained []yaml.Node `yaml:"explained"`
+}
+
 // ReadExplanations reads the list explained of the field history of a file. Errors have the form
 // "name:line: what".
 func ReadExplanations(name string, data []byte) ([]Explanation, error) {
-	var file struct {
-		History struct{ Explained []yaml.Node }
-		Regress yaml.Node // of package sim/regress
-	}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	var file projectDocument
+	if err := specfile.DecodeFile(name, data, &file, map[string]string{"projectDocument": "the file", "historyField": "history"}); err != nil {
+		return nil, err
 	}
 	var all []Explanation
 	var wrong []error

@@ -236,7 +236,7 @@ history:
 		"history:\n  explained:\n  - {commit: 0123abc, figure: x}":                "f:3: no reason",
 		"history: {explained: [{commit: 0123abc, figure: x, reason: y, why: z}]}": "f:1: unknown field why",
 		"history: {explained: [{commit: 0123abc, figure: '[', reason: y}]}":       "syntax error in pattern",
-		"history: {explain: []}":    "field explain not found",
+		"history: {explain: []}":    "f:1: unknown field explain; did you mean explained?",
 		"history: {explained: [x]}": "f:1: an explained step: want fields",
 	} {
 		if _, err := trend.ReadExplanations("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
