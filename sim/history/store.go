@@ -133,6 +133,9 @@ func (s Store) write(folder string, e Entry, files map[string][]byte) error {
 
 // Runs reads all runs, sorted by commit and then by their start. A history without runs is an error.
 func (s Store) Runs() ([]Run, error) {
+	if _, err := os.Stat(string(s)); err != nil {
+		return nil, err
+	}
 	files, err := readfile.Glob(string(s), "*/[^.]*/"+EntryFile)
 	if err != nil {
 		return nil, err

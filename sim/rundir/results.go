@@ -17,7 +17,9 @@ import (
 // measured runs in it. It is an error if there are none. Results of other commands have the same file
 // name: Find leaves out their folders, unless below is one of them, which is an error.
 func Find(below string) ([]Dir, error) {
-	if info, err := os.Stat(below); err == nil && !info.IsDir() {
+	if info, err := os.Stat(below); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file: name the folder of the run, %s", below, filepath.Dir(below))
 	}
 	if _, err := os.Stat(Dir(below).File(Result)); err == nil {
