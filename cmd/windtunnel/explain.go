@@ -64,8 +64,8 @@ input: the contents of the cluster before and after (kubectl get
 ingress,service,endpointslice,secret,configmap -A -o yaml). The explanation says what
 the bundled controller would do: whether it reloads nginx, with the server, the
 location and the lines of nginx.conf that differ; what it sends to the running nginx;
-which parts of the manifests it does not follow exactly; and how many objects have kinds
-that it does not read. nginx itself does not run, so problems that only nginx -t finds
+which parts of the manifests it does not follow exactly; and how many objects have other
+kinds than those above, which are not compared. nginx itself does not run, so problems that only nginx -t finds
 are missing.
 Exit codes: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
 manifests or the template cannot be read.`,

@@ -25,10 +25,10 @@ type Explanation struct {
 	Steps    []Step          `json:"steps"` // in order; none if nginx would read the same bytes
 	Findings []FindingOutput `json:"findings"`
 	LeftOut  []string        `json:"leftOut,omitempty"` // ingresses of other classes
-	Unread   []Unread        `json:"unread,omitempty"`  // kinds that the controller does not read
+	Unread   []Unread        `json:"unread,omitempty"`  // kinds that are not compared
 }
 
-// Unread is a kind that the controller does not read, and how many objects of it there are.
+// Unread is a kind that is not compared, and how many objects of it there are.
 type Unread struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -44,7 +44,7 @@ func (u Unread) String() string {
 	return fmt.Sprintf("%s %s (%s)", u.APIVersion, u.Kind, count)
 }
 
-// unread returns the kinds of both sets of manifests that the controller does not read, sorted.
+// unread returns the kinds of both sets of manifests that are not compared, sorted.
 func unread(old, next *snapshot.Manifests) []Unread {
 	kinds := maps.Clone(old.Unread())
 	maps.Copy(kinds, next.Unread())
@@ -153,7 +153,7 @@ func (e Explanation) Write(w io.Writer) error {
 		fmt.Fprintf(&text, "\nignored because of their class: %s\n", strings.Join(e.LeftOut, ", "))
 	}
 	if len(e.Unread) > 0 {
-		fmt.Fprintln(&text, "\nignored because the controller does not read their kinds:")
+		fmt.Fprintln(&text, "\nignored, because their kinds are not compared:")
 	}
 	for _, kind := range e.Unread {
 		fmt.Fprintf(&text, "  %s\n", kind)
