@@ -222,7 +222,7 @@ func TestWriterDeletesDefinitionInBatch(t *testing.T) {
 	crd := define(t, s, widgetDefinition)
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Writer().Apply([]Change{{watch.Added, inDefault("a", "1")}, {watch.Deleted, crd}})
+		_, err := s.Writer().Apply([]Change{{Kind: watch.Added, Object: inDefault("a", "1")}, {Kind: watch.Deleted, Object: crd}})
 		done <- err
 	}()
 	select {
