@@ -39,24 +39,24 @@ func withoutValue(cmd *cobra.Command) (hint string) {
 	return hint
 }
 
-// wanted says what flags of the types of pflag accept. Other types have errors of their own.
+// wanted says what flags of the types of pflag accept.
 var wanted = map[string]string{
-	"bool":           "true or false",
-	"duration":       "a duration with its unit, such as 500ms, 20s or 2m",
-	"float64":        "a number",
-	"int":            "a whole number",
-	"intSlice":       "whole numbers, separated by commas",
-	"stringToString": "NAME=VALUE",
+	"bool":           "want true or false",
+	"duration":       "want a duration with its unit, such as 500ms, 20s or 2m",
+	"float64":        "want a number",
+	"int":            "want a whole number",
+	"intSlice":       "want whole numbers, separated by commas",
+	"stringToString": "want NAME=VALUE",
 }
 
 // explainFlag adds to an error about a flag how to mend it.
 func explainFlag(cmd *cobra.Command, err error) error {
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
-		flag := invalid.GetFlag()
-		if want := wanted[flag.Value.Type()]; want != "" {
-			return fmt.Errorf("--%s=%s: want %s", flag.Name, invalid.GetValue(), want)
+		flag, problem := invalid.GetFlag(), invalid.Unwrap().Error()
+		if want, known := wanted[flag.Value.Type()]; known && !strings.HasPrefix(problem, "want ") { // as our own types say
+			problem = want
 		}
-		return err
+		return fmt.Errorf("--%s=%s: %s", flag.Name, invalid.GetValue(), problem)
 	}
 	question := ""
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
