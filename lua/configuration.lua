@@ -123,13 +123,13 @@ local function store_backends(body)
     return stamp_backends()
   end
 
-  local base = deltas.suspend()
+  local suspended = deltas.suspend()
   local ok, err = set_backends(body)
   if not ok then
-    deltas.follow(base)
+    deltas.restore(suspended)
     return nil, err
   end
-  deltas.forget(base)
+  deltas.forget(suspended)
   local version
   version, err = stamp_backends()
   deltas.follow(version)
@@ -177,9 +177,6 @@ local function handle_backends()
   local version, err = store_backends(body)
   if not version then
     return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
-  end
-  if _M.accepts_deltas then
-    deltas.follow(version)
   end
   created(version)
 end

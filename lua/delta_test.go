@@ -180,14 +180,16 @@ func TestOversizedDeltaIsRejected(t *testing.T) {
 		t.Fatalf("after %d deltas: %d %q", taken, status, text)
 	}
 	sequence = s.sequence(`[{"name":"b","endpoints":[{"address":"10.0.0.1","port":"80"}]}]`)
-	s.mustPostDelta(sequence, d)
+	sequence = s.mustPostDelta(sequence, d)
 	for _, w := range s.workers("none") {
 		if got := w.peek(); len(got) != 1 || got[0].Name != "b" {
 			t.Errorf("a worker serves %+v", got)
 		}
 	}
 
-	// If the full list does not fit either, the old backends stay.
+	// If the full list does not fit either, the old backends stay, with the delta.
+	c := delta{Changed: []backend{{Name: "c", Endpoints: []endpoint{{"10.0.0.2", "80"}}}}, Removed: []string{"b"}}
+	s.mustPostDelta(sequence, c)
 	s.expectLog("dynamic-configuration: error updating configuration: no memory")
 	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 200000)+"[]", http.StatusBadRequest, "error updating configuration: no memory")
 	processes := s.accepting()
@@ -197,7 +199,7 @@ func TestOversizedDeltaIsRejected(t *testing.T) {
 	}
 	s.accepting(processes[0])
 	for _, w := range s.workers("none") {
-		if got := w.peek(); len(got) != 1 || got[0].Name != "b" {
+		if got := w.peek(); len(got) != 1 || got[0].Name != "c" {
 			t.Errorf("after a POST that did not fit, a worker serves %+v", got)
 		}
 	}

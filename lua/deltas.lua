@@ -21,14 +21,29 @@ local function key(version)
   return string.format("backends_delta:%.0f", version)
 end
 
--- Must be called before the full list is replaced. Returns its version, nil if there is none.
-function _M.suspend()
-  local base = data:get(BASE)
-  data:delete(BASE)
-  return base
+-- Returns the texts of all deltas to the full list of this version, in order.
+local function texts_after(base)
+  local texts = {}
+  while base do
+    local text = data:get(key(base + #texts + 1))
+    if not text then
+      break
+    end
+    texts[#texts + 1] = text
+  end
+  return texts
 end
 
--- Must be called after the full list was stored with this version, or could not be replaced.
+-- Must be called before the full list is replaced. Returns its version and its deltas, which forget
+-- and restore need.
+function _M.suspend()
+  local base = data:get(BASE)
+  local suspended = { base = base, texts = texts_after(base) }
+  data:delete(BASE)
+  return suspended
+end
+
+-- Must be called after the full list was stored with this version.
 function _M.follow(version)
   if version then
     data:set(BASE, version)
@@ -36,12 +51,18 @@ function _M.follow(version)
 end
 
 -- Deletes the deltas of a full list that was replaced.
-function _M.forget(base)
-  local version = base and base + 1
-  while version and data:ttl(key(version)) do
-    data:delete(key(version))
-    version = version + 1
+function _M.forget(suspended)
+  for i = 1, #suspended.texts do
+    data:delete(key(suspended.base + i))
   end
+end
+
+-- Must be called if the full list could not be replaced: the attempt may have evicted its deltas.
+function _M.restore(suspended)
+  for i, text in ipairs(suspended.texts) do
+    data:set(key(suspended.base + i), text)
+  end
+  _M.follow(suspended.base)
 end
 
 local function parse(text)
@@ -92,20 +113,6 @@ function _M.between(from, to)
   return list
 end
 
--- Returns all deltas to the full list, and the version of the list, with which the caller checks
--- that the list was not replaced.
-local function all()
-  local base, list = data:get(BASE), {}
-  while base do
-    local text = data:get(key(base + #list + 1))
-    if not text then
-      break
-    end
-    list[#list + 1] = parse(text)
-  end
-  return list, base
-end
-
 local function merge(backends, list)
   local by_name, order = {}, {}
   local function put(backend)
@@ -139,16 +146,21 @@ end
 -- Returns the backends with all deltas applied, as JSON. An empty list inside is encoded as an
 -- empty object, which is the same in Lua.
 function _M.whole()
-  local list, base = all()
+  local base = data:get(BASE)
+  local texts = texts_after(base)
   local text = data:get("backends")
   -- If the base has changed, the deltas do not belong to this list. A new version then follows
   -- soon, and the reader will read again.
-  if not text or #list == 0 or data:get(BASE) ~= base then
+  if not text or #texts == 0 or data:get(BASE) ~= base then
     return text
   end
   local backends = cjson.decode(text)
   if type(backends) ~= "table" then
     return text
+  end
+  local list = {}
+  for i, delta in ipairs(texts) do
+    list[i] = parse(delta)
   end
   local merged = merge(backends, list)
   return #merged == 0 and "[]" or cjson.encode(merged)

@@ -13,9 +13,9 @@ describe("deltas", function()
 
   -- Stores all backends, as a POST does.
   local function post(version, text)
-    local base = deltas.suspend()
+    local suspended = deltas.suspend()
     data:set("backends", text or '[{"name":"a"},{"name":"b"}]')
-    deltas.forget(base)
+    deltas.forget(suspended)
     data:set("raw_backends_version", version)
     deltas.follow(version)
   end
