@@ -28,8 +28,13 @@ end
 
 -- Stores the data before its version, as in configuration.
 local function store(line)
+  local old = data:get("backends")
   local ok, err = data:set("backends", line)
   if not ok then
+    -- The failed set has evicted the old data. Restore it for new workers.
+    if old then
+      data:set("backends", old)
+    end
     return nil, err
   end
   ngx.update_time()

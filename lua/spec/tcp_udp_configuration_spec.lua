@@ -57,4 +57,21 @@ describe("tcp_udp_configuration", function()
     configuration.call()
     assert.matches("^error: ", said)
   end)
+
+  it("keeps the old list if a new one does not fit into the dictionary", function()
+    helper.flush("tcp_udp_configuration_data")
+    configuration = helper.load("tcp_udp_configuration", { req = { socket = function()
+      return {
+        receiveuntil = function() return function() return line end end,
+        send = function(_, text) said = text end,
+      }
+    end } })
+    line = '[{"name":"tcp"}]'
+    configuration.call()
+    line = '["' .. ("x"):rep(8 * 1024 * 1024) .. '"]'
+    configuration.call()
+    assert.equal("error: could not store backends data: no memory", said)
+    assert.equal('[{"name":"tcp"}]', configuration.get_backends_data())
+    helper.flush("tcp_udp_configuration_data")
+  end)
 end)
