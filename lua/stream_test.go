@@ -120,6 +120,24 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	}
 }
 
+// The ExternalName of a TCP or UDP service may be an address. Only HTTP services answer 503 then.
+func TestExternalNameOfTCPAndUDP(t *testing.T) {
+	names := serveNames(t)
+	s, w, control := streamSite(t, setup{Replace: names.asNameserver()})
+	endpoints := samePort(t, 2)
+	port := endpoints[0].Port
+	names.set("db.example.com", endpoints[0].Address)
+	tell(t, control, line(t,
+		backend{Name: "tcp-name", Service: externalName, Endpoints: []endpoint{{"db.example.com", port}}},
+		backend{Name: "tcp-address", Service: externalName, Endpoints: endpoints[1:]}))
+	for upstream, want := range map[string]endpoint{"tcp-name": endpoints[0], "tcp-address": endpoints[1]} {
+		s.nginx.Await(upstream, func() bool { return w.getPath("/tcp", "X-Upstream", upstream).pod == want.String() })
+	}
+	if n := names.timesAsked(endpoints[1].Address); n != 0 {
+		t.Errorf("the nameserver was asked for an address %d times", n)
+	}
+}
+
 func TestStreamLuaOfThisNginx(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	if has := strings.Contains(strings.Join(s.Modules, " "), "stream_lua"); !has {

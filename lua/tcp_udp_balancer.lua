@@ -91,13 +91,19 @@ local function try(what, backend)
   end
 end
 
+-- Reports whether DNS must resolve a backend. An ExternalName may also be an address.
+local function needs_dns(backend)
+  local first = backend.endpoints and backend.endpoints[1]
+  return external_name.is(backend) and not (first and tostring(first.address):find("^[%d.]+$"))
+end
+
 local function sync_all(backends)
   local present = {}
   external = {}
   for _, backend in ipairs(backends) do
     local name = type(backend) == "table" and backend.name
     present[name or "(no name)"] = true
-    if name and external_name.is(backend) then
+    if name and needs_dns(backend) then
       external[name] = backend
     else
       try(sync_backend, backend)
