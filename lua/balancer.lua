@@ -14,7 +14,6 @@ local ngx = ngx
 local ipairs = ipairs
 local pairs = pairs
 local pcall = pcall
-local error = error
 local string = string
 local getmetatable = getmetatable
 local tostring = tostring
@@ -49,8 +48,6 @@ local _M = {}
 
 local balancers = {} -- by backend name
 local warned = {} -- algorithms that this worker has logged a warning about
-local external = {} -- backends of ExternalName services, by name; resolved at every poll
-local resolving = {} -- names of backends that wait for DNS
 local last_stamp, last_version = 0, nil
 
 -- Algorithms that load-balance alone cannot select: they also need a hash key or a cookie.
@@ -142,40 +139,21 @@ local function try(what, backend, ...)
   end
 end
 
--- Resolves a backend and applies it. If the backend has changed or was removed while DNS servers
--- were queried, it drops the answer.
-local function sync_external(backend)
-  local name = backend.name
-  if resolving[name] then
-    return -- do not query a slow server again at every poll
-  end
-  resolving[name] = true
-  local ok, resolved = pcall(external_name.resolve, backend)
-  resolving[name] = nil
-  if not ok then
-    error(resolved, 0)
-  end
-  if external[name] == backend then
-    apply_backend(resolved)
-  end
-end
+local external = external_name.new_set(function(backend) try(apply_backend, backend) end)
 
--- Resolves each backend in its own thread, so that one slow DNS server does not delay the others.
 local function sync_external_backends()
-  for _, backend in pairs(external) do
-    ngx.thread.spawn(try, sync_external, backend)
-  end
+  external:poll()
 end
 
 -- Applies a backend, or registers it as external. Returns its name, if it has one.
 local function take(backend)
   local name = type(backend) == "table" and backend.name
   if name and external_name.is(backend) then
-    external[name] = backend
+    external.backends[name] = backend
     return name
   end
   if name then
-    external[name] = nil
+    external.backends[name] = nil
   end
   try(apply_backend, backend)
   return name
@@ -183,7 +161,7 @@ end
 
 local function sync_all(backends)
   local present = {}
-  external = {}
+  external.backends = {}
   for _, backend in ipairs(backends) do
     present[take(backend) or "(no name)"] = true
   end
@@ -197,7 +175,7 @@ end
 
 local function sync_changes(delta)
   for _, name in ipairs(delta.removed) do
-    balancers[name], external[name] = nil, nil
+    balancers[name], external.backends[name] = nil, nil
   end
   for _, backend in ipairs(delta.changed) do
     take(backend)
@@ -225,7 +203,7 @@ local function sync_backends()
 
   local data = configuration.get_backends_data()
   if not data then
-    balancers, external = {}, {}
+    balancers, external.backends = {}, {}
     return
   end
 

@@ -208,6 +208,22 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	}
 }
 
+// A service that gets another name does not wait for the answer to a query for the old one.
+func TestACorrectedExternalNameIsResolvedAtOnce(t *testing.T) {
+	names := serveNames(t)
+	e := pods(t, 1)[0]
+	names.set("silent.example.com")
+	names.set("silent.example.com.silent.local")
+	names.set("db.example.com", e.Address)
+	s := start(t, setup{Workers: 1, Replace: names.asNameserver("silent.local")})
+	s.expectLog("lua udp socket read timed out")
+	w := s.serve(backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"silent.example.com", e.Port}}})[0]
+	s.nginx.Await("a query", func() bool { return names.timesAsked("silent.example.com") > 0 })
+	s.post(backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"db.example.com", e.Port}}})
+	s.nginx.Await("the pod", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
+	names.set("silent.example.com", e.Address) // nginx waits for the query when it quits
+}
+
 func TestTruncatedAnswersAreRetriedOverTCP(t *testing.T) {
 	names := serveNames(t)
 	names.cut = true

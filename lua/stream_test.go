@@ -138,6 +138,22 @@ func TestExternalNameOfTCPAndUDP(t *testing.T) {
 	}
 }
 
+func TestASilentNameDoesNotDelayOthersOfTCPAndUDP(t *testing.T) {
+	names := serveNames(t)
+	s, w, control := streamSite(t, setup{Replace: names.asNameserver("silent.local")})
+	s.expectLog("lua udp socket read timed out")
+	e := pods(t, 1)[0]
+	names.set("silent.example.com")
+	names.set("silent.example.com.silent.local")
+	names.set("db.example.com", e.Address)
+	silent := backend{Name: "tcp-silent", Service: externalName, Endpoints: []endpoint{{"silent.example.com", e.Port}}}
+	tell(t, control, line(t, silent))
+	s.nginx.Await("a query", func() bool { return names.timesAsked("silent.example.com") > 0 })
+	tell(t, control, line(t, silent, backend{Name: "tcp-db", Service: externalName, Endpoints: []endpoint{{"db.example.com", e.Port}}}))
+	s.nginx.Await("the pod", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").pod == e.String() })
+	names.set("silent.example.com", e.Address) // nginx waits for the query when it quits
+}
+
 func TestStreamLuaOfThisNginx(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	if has := strings.Contains(strings.Join(s.Modules, " "), "stream_lua"); !has {

@@ -36,8 +36,6 @@ protected_ports.add({ configuration.prohibited_localhost_port })
 local _M = {}
 
 local balancers = {} -- by backend name
-local external = {} -- backends of ExternalName services, by name
-local resolving = false -- whether DNS queries are running
 local last_stamp, last_version = 0, nil
 
 local function get_implementation(backend)
@@ -76,13 +74,6 @@ local function sync_backend(backend)
   balancers[backend.name] = implementation:new(backend)
 end
 
-local function resolve(backend)
-  local resolved = external_name.resolve(backend)
-  if external[backend.name] == backend then -- it may have changed during the DNS queries
-    sync_backend(resolved)
-  end
-end
-
 local function try(what, backend)
   local ok, err = pcall(what, backend)
   if not ok then
@@ -90,6 +81,8 @@ local function try(what, backend)
       " could not be synced: ", err)
   end
 end
+
+local external = external_name.new_set(function(backend) try(sync_backend, backend) end)
 
 -- Reports whether DNS must resolve a backend. An ExternalName may also be an address.
 local function needs_dns(backend)
@@ -99,12 +92,12 @@ end
 
 local function sync_all(backends)
   local present = {}
-  external = {}
+  external.backends = {}
   for _, backend in ipairs(backends) do
     local name = type(backend) == "table" and backend.name
     present[name or "(no name)"] = true
     if name and needs_dns(backend) then
-      external[name] = backend
+      external.backends[name] = backend
     else
       try(sync_backend, backend)
     end
@@ -126,7 +119,7 @@ local function sync_backends()
 
   local data = configuration.get_backends_data()
   if not data then
-    balancers, external = {}, {}
+    balancers, external.backends = {}, {}
     return
   end
   local backends, err = cjson.decode(data)
@@ -138,16 +131,10 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- Only one run at a time: if DNS is slow, pending runs would use up all timers of nginx.
 local function sync_external_backends(premature)
-  if premature or resolving then
-    return
+  if not premature then
+    external:poll()
   end
-  resolving = true
-  for _, backend in pairs(external) do
-    try(resolve, backend)
-  end
-  resolving = false
 end
 
 function _M.init_worker()

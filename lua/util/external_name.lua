@@ -3,10 +3,16 @@
 local dns = require("util.dns")
 
 local ipairs = ipairs
+local ngx = ngx
 local pairs = pairs
+local pcall = pcall
+local setmetatable = setmetatable
+local tostring = tostring
 local type = type
 
 local _M = {}
+local Set = {}
+Set.__index = Set
 
 function _M.is(backend)
   local service = backend.service
@@ -30,6 +36,37 @@ function _M.resolve(backend)
     end
   end
   return resolved
+end
+
+-- Returns an empty set of backends; its field backends has them by name. A poll resolves each of
+-- them and calls apply with the result.
+function _M.new_set(apply)
+  return setmetatable({ backends = {}, asking = {}, apply = apply }, Set)
+end
+
+-- Resolves a backend and applies it. If the backend has changed or was removed while DNS servers
+-- were queried, it drops the answer.
+local function refresh(self, backend)
+  local first = backend.endpoints and backend.endpoints[1]
+  local question = backend.name .. " " .. tostring(first and first.address)
+  if self.asking[question] then
+    return -- do not query a slow server again at every poll
+  end
+  self.asking[question] = true
+  local ok, resolved = pcall(_M.resolve, backend)
+  self.asking[question] = nil
+  if not ok then
+    ngx.log(ngx.ERR, "backend ", backend.name, " could not be resolved: ", resolved)
+  elseif self.backends[backend.name] == backend then
+    self.apply(resolved)
+  end
+end
+
+-- Resolves each backend in its own thread, so that one slow DNS server does not delay the others.
+function Set.poll(self)
+  for _, backend in pairs(self.backends) do
+    ngx.thread.spawn(refresh, self, backend)
+  end
 end
 
 return _M
