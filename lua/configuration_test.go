@@ -26,6 +26,16 @@ func TestReadyAfterTheFirstPost(t *testing.T) {
 	s.wantCall("GET", "/is-dynamic-lb-initialized", "", http.StatusOK, "OK\n")
 }
 
+// To read many backends and their deltas blocks a worker for long, and probes come all the time.
+func TestReadinessDoesNotReadTheBackends(t *testing.T) {
+	s := start(t, setup{Workers: 1, Config: deltas, Server: `location = /unreadable { content_by_lua_block {
+require("deltas").whole = function() error("the backends are read") end
+} }`})
+	s.sequence("[]")
+	s.workers("none")[0].getPath("/unreadable")
+	s.wantCall("GET", "/is-dynamic-lb-initialized", "", http.StatusOK, "OK\n")
+}
+
 func TestGetReturnsWhatWasPosted(t *testing.T) {
 	s := start(t, setup{})
 	for _, path := range []string{"/configuration/backends", "/configuration/general"} {
