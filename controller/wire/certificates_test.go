@@ -166,6 +166,22 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
+// nginx does not listen on IPv6 with disable-ipv6, and neither does the TLS listener in front of it.
+func TestPassthroughWithoutIPv6(t *testing.T) {
+	opts := options.Options{Ports: options.DefaultPorts, EnableSSLPassthrough: true}
+	opts.Config.DisableIpv6 = true
+	for want, addresses := range map[string][]string{
+		`["0.0.0.0:443"]`:   nil,
+		`["127.0.0.1:443"]`: {"127.0.0.1", "::1"},
+	} {
+		opts.Config.BindAddress = addresses
+		text, err := wire.PassthroughOf(&model.Model{}, opts)
+		if err != nil || !strings.HasPrefix(string(text), `{"addresses":`+want) {
+			t.Errorf("got %s (%v), want %s", text, err, want)
+		}
+	}
+}
+
 func TestCertificatesKeeping(t *testing.T) {
 	for _, test := range []struct{ running, next, want wire.Certificates }{
 		{wire.Certificates{}, certificatesOf("2=B", "x=2"), certificatesOf("2=B", "x=2")},

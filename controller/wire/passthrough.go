@@ -35,11 +35,8 @@ func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 		}
 		p.HeaderTimeout = timeout
 	}
-	for _, address := range append(opts.Config.BindAddressIpv4(), opts.Config.BindAddressIpv6()...) {
+	for _, address := range listenAddresses(opts.Config) {
 		p.Addresses = append(p.Addresses, fmt.Sprintf("%s:%d", address, opts.Ports.HTTPS))
-	}
-	if len(p.Addresses) == 0 {
-		p.Addresses = []string{fmt.Sprintf(":%d", opts.Ports.HTTPS)}
 	}
 	for _, backend := range m.PassthroughBackends {
 		p.Hosts[backend.Hostname] = backend.Address
@@ -49,4 +46,19 @@ func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the hosts of passthrough: %w", err)
 	}
 	return text, nil
+}
+
+// listenAddresses returns the addresses that nginx would listen on. An empty one means all of both
+// families.
+func listenAddresses(c options.Config) []string {
+	switch {
+	case len(c.BindAddress) == 0 && c.DisableIpv6:
+		return []string{"0.0.0.0"}
+	case len(c.BindAddress) == 0:
+		return []string{""}
+	case c.DisableIpv6:
+		return c.BindAddressIpv4()
+	default:
+		return append(c.BindAddressIpv4(), c.BindAddressIpv6()...)
+	}
 }
