@@ -58,3 +58,21 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0, " ", ngx.var.auth_cookie) 
 		t.Errorf("%d %q, want the groups for the pod, and a cookie", got.status, got.body)
 	}
 }
+
+// Names of headers have no case: many services send them in lower case.
+func TestExternalAuthenticationFindsHeadersInAnyCase(t *testing.T) {
+	s := start(t, setup{Workers: 1, Server: `
+location = /auth {
+internal;
+content_by_lua_block { ngx.header["set-cookie"] = "a=1" ngx.header["x-user"] = "ann" }
+}
+location = /guarded {
+set $auth_path /auth; set $auth_cookie ""; set $auth_keepalive_share_vars false;
+set $auth_response_headers "X-User"; set $authHeader0 "";
+access_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_external_auth.lua;
+content_by_lua_block { ngx.print(ngx.var.authHeader0, " ", ngx.var.auth_cookie) }
+}`})
+	if got := s.workers("none")[0].getPath("/guarded"); got.body != "ann a=1" {
+		t.Errorf("%d %q, want the user for the pod, and a cookie", got.status, got.body)
+	}
+}

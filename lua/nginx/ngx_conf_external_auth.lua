@@ -19,15 +19,19 @@ local answer = ngx.location.capture(var.auth_path, {
 })
 
 if answer.status == ngx.HTTP_OK then
+  local received = {} -- by name in lower case: answer.header has the names as they were sent
+  for name, value in pairs(answer.header) do
+    received[name:lower()] = value
+  end
   -- A header that was sent several times is a list. Cookies cannot be joined: as with auth_request,
   -- the client gets the first one.
-  local cookies = answer.header["Set-Cookie"]
+  local cookies = received["set-cookie"]
   var.auth_cookie = type(cookies) == "table" and cookies[1] or cookies
   local headers = var.auth_response_headers
   if headers and headers ~= "" then
     -- nginx.conf numbers the variables from 0.
     for i, name in ipairs(re_split(headers, "\\s*,\\s*", "jo")) do
-      local value = answer.header[name]
+      local value = received[name:lower()]
       var["authHeader" .. (i - 1)] = type(value) == "table" and table.concat(value, ", ") or value
     end
   end
