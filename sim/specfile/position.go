@@ -1,6 +1,10 @@
 package specfile
 
-import "go.yaml.in/yaml/v3"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Position finds nodes and their lines in a document.
 type Position struct{ Root *yaml.Node }
@@ -46,9 +50,11 @@ func (p Position) Text(path ...any) string {
 func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	switch name := name.(type) {
 	case string:
-		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
-			if node.Content[i].Value == name {
-				return node.Content[i], node.Content[i+1]
+		for _, from := range mappings(node, nil) {
+			for i := 0; i+1 < len(from.Content); i += 2 {
+				if from.Content[i].Value == name {
+					return from.Content[i], from.Content[i+1]
+				}
 			}
 		}
 	case int:
@@ -57,6 +63,28 @@ func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 		}
 	}
 	return nil, nil
+}
+
+// mappings adds a mapping to those that are found already, and then the mappings that its merge keys (<<)
+// name. Each precedes those over whose fields its own take precedence.
+func mappings(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
+	if node = Resolve(node); node.Kind != yaml.MappingNode || slices.Contains(found, node) {
+		return found
+	}
+	found = append(found, node)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].ShortTag() != "!!merge" {
+			continue
+		}
+		merged := []*yaml.Node{node.Content[i+1]}
+		if list := Resolve(merged[0]); list.Kind == yaml.SequenceNode {
+			merged = list.Content
+		}
+		for _, one := range merged {
+			found = mappings(one, found)
+		}
+	}
+	return found
 }
 
 // EmptyItems returns the lines of empty list items. The decoder would drop them silently.
