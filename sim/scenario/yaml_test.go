@@ -46,3 +46,14 @@ func TestMergesItself(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// An empty document is not the first one.
+func TestEmptyFirstDocument(t *testing.T) {
+	s, err := scenario.Parse("empty.yaml", []byte("---\n# a licence\n---\n"+head), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "yaml" {
+		t.Errorf("name %q", s.Name)
+	}
+}

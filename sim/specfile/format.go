@@ -34,6 +34,7 @@ func (f Format) Decode(data []byte, at Position, into any, found *Problems) bool
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
+	skipEmpty(decoder, data)
 	if err := withFractions(decoder.Decode(into), at.Root, into); err != nil {
 		found.YAML(err, at.Line())
 	}

@@ -23,9 +23,22 @@ func Split(data []byte, found *Problems) []*yaml.Node {
 			found.YAML(err, aliasLine(data, err))
 			return documents
 		}
-		if root := Resolve(node); root.Kind == yaml.MappingNode || root.Kind == yaml.SequenceNode || root.Value != "" {
+		if !isEmpty(node) {
 			documents = append(documents, node)
 		}
+	}
+}
+
+func isEmpty(document *yaml.Node) bool {
+	root := Resolve(document)
+	return root.Kind != yaml.MappingNode && root.Kind != yaml.SequenceNode && root.Value == ""
+}
+
+// skipEmpty reads the empty documents at the beginning of a decoder's data, which Split omits.
+func skipEmpty(decoder *yaml.Decoder, data []byte) {
+	ahead := yaml.NewDecoder(bytes.NewReader(data))
+	for next := (yaml.Node{}); ahead.Decode(&next) == nil && isEmpty(&next); next = (yaml.Node{}) {
+		_ = decoder.Decode(&yaml.Node{}) // as ahead did
 	}
 }
 
