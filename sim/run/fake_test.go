@@ -56,7 +56,7 @@ func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options
 	if err != nil {
 		return nil, err
 	}
-	a := &actor{stage: s, name: of.Name, api: api, pods: backend.New(backend.Options{
+	a := &actor{stage: s, name: of.Name, options: in, api: api, pods: backend.New(backend.Options{
 		Prefix: netip.MustParsePrefix(fmt.Sprintf("127.%d.0.0/16", 220+in.Index)), Port: free, Log: in.Log, Subject: of.Name,
 	})}
 	a.web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -72,11 +72,12 @@ func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options
 type actor struct {
 	fault.Unable // no nginx has started
 
-	stage *stage
-	name  string
-	api   *kubeapi.Server
-	pods  *backend.Loopback
-	web   *httptest.Server
+	stage   *stage
+	name    string
+	options driver.Options
+	api     *kubeapi.Server
+	pods    *backend.Loopback
+	web     *httptest.Server
 
 	mu      sync.Mutex
 	process *exec.Cmd

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -54,7 +54,7 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 
-	rigs, err := prepareAll(ctx, o, population)
+	rigs, err := prepareAll(ctx, o, recording)
 	defer func() { err = errors.Join(err, stop(ctx, rigs)) }()
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func Try(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	rigs, err := prepareAll(ctx, o, recording.Population)
+	rigs, err := prepareAll(ctx, o, recording)
 	defer func() { err = errors.Join(err, stop(ctx, rigs)) }()
 	if err != nil {
 		return err
@@ -140,10 +140,10 @@ func header(o Options, imported *event.Population) *event.Run {
 }
 
 // prepareAll prepares the subjects. With an error, it returns those that are prepared.
-func prepareAll(ctx context.Context, o Options, population corpus.Population) ([]*rig, error) {
+func prepareAll(ctx context.Context, o Options, recording churn.Recording) ([]*rig, error) {
 	var rigs []*rig
 	for i, s := range subject.Of(o.Scenario) {
-		one, err := prepare(ctx, o, population, i, s)
+		one, err := prepare(ctx, o, recording, i, s)
 		if err != nil {
 			return rigs, err
 		}
@@ -152,23 +152,34 @@ func prepareAll(ctx context.Context, o Options, population corpus.Population) ([
 	return rigs, nil
 }
 
-func prepare(ctx context.Context, o Options, population corpus.Population, index int, s subject.Subject) (*rig, error) {
+func prepare(ctx context.Context, o Options, recording churn.Recording, index int, s subject.Subject) (*rig, error) {
 	dir := filepath.Join(o.Dir, s.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	instance, err := o.Driver.Prepare(ctx, s, driver.Options{Index: index, Dir: dir, Log: o.Log, Streams: streams(population), Pods: startedPods(o.Scenario, population)})
+	instance, err := o.Driver.Prepare(ctx, s, driver.Options{
+		Index: index, Dir: dir, Log: o.Log, Streams: streams(recording.Population), Pods: startedPods(o.Scenario, recording),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}
 	return &rig{name: s.Name, instance: instance, log: o.Log}, nil
 }
 
-// startedPods returns how many pods a run starts at most: those of the population, and those of each change.
-func startedPods(s *scenario.Scenario, population corpus.Population) int {
-	pods := need(population, 1).Pods
-	for _, step := range s.Timeline {
-		pods += int(math.Ceil(float64(step.Rate)*step.For.Seconds())) * max(1, step.Pods)
+// startedPods returns how many pods a run starts at most: those of the population, and those
+// that changes add.
+func startedPods(s *scenario.Scenario, recording churn.Recording) int {
+	pods := need(recording.Population, 1).Pods
+	for _, one := range s.Timeline {
+		stream, _ := step.Stream(one.Churn, recording.Population, churn.Options{Rate: float64(one.Rate), For: one.For, Pods: one.Pods})
+		if one.Churn == scenario.Recorded {
+			stream = recording.Stream
+		}
+		for _, change := range stream.Changes {
+			if change.At <= one.For {
+				pods += len(change.Add)
+			}
+		}
 	}
 	return pods
 }
