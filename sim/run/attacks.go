@@ -71,7 +71,7 @@ func checkLanes(s *scenario.Scenario, population corpus.Population) error {
 // the name of the service as their host.
 func (r *rig) streamTargets(lane scenario.Traffic, ports []netip.AddrPort) []traffic.Target {
 	var targets []traffic.Target
-	for i, service := range r.population.Services {
+	for i, service := range streamServices(r.population) {
 		if i < len(ports) && (lane.Service == "" || qualified(lane.Service, r.population.Namespace) == service.Key()) {
 			targets = append(targets, traffic.Target{Host: service.Name, Service: service.Key(), To: ports[i]})
 		}

@@ -1,12 +1,14 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"windtunnel.dev/internal/signal"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
@@ -234,3 +237,12 @@ func begins(e event.Event, subject string, round int) bool {
 }
 
 var errInterrupt = errors.New("interrupted by hand")
+
+// writeRecording writes a recording to a file in the working directory, where play looks for it.
+func writeRecording(t *testing.T, name string, r churn.Recording) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := errors.Join(churn.Write(&text, r), os.WriteFile(name, text.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}

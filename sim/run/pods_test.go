@@ -2,7 +2,6 @@ package run_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -13,21 +12,15 @@ import (
 // A driver learns how many pods start in a run: those of the population, and those that changes add.
 func TestPodsThatStart(t *testing.T) {
 	t.Chdir(t.TempDir())
-	file, err := os.Create("recorded.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	service := corpus.Service{Namespace: "recorded", Name: "web", Pods: []string{"web-1", "web-2"}}
-	if err := errors.Join(churn.Write(file, churn.Recording{
+	writeRecording(t, "recorded.jsonl", churn.Recording{
 		Population: corpus.Population{Namespace: "recorded", Services: []corpus.Service{service}},
 		Stream: churn.Stream{Length: time.Minute, Changes: []churn.Change{
 			{ID: 1, At: time.Second, Service: service.Key(), Add: []string{"web-3", "web-4", "web-5"}},
 			{ID: 2, At: 2 * time.Second, Service: service.Key(), Remove: []string{"web-3"}},
 			{ID: 3, At: time.Minute, Service: service.Key(), Add: []string{"web-6"}},
 		}},
-	}), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	})
 	for name, c := range map[string]struct {
 		population, step string
 		want             int

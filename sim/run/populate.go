@@ -20,11 +20,11 @@ import (
 )
 
 // Check returns why a scenario cannot be run with its population, or nil if it can. It checks this
-// before anything starts, and reads an imported cluster. Without a driver, it does not check
+// before anything starts, and reads an imported cluster or a recording. Without a driver, it does not check
 // whether there is room for the pods.
 func Check(s *scenario.Scenario, seed uint64, d driver.Driver) error {
 	limited, limits := d.(driver.PodLimiter)
-	if s.Population.Cluster == "" && !limits && !asksOne(s) {
+	if s.Population.Cluster == "" && s.Population.Recording == "" && !limits && !asksOne(s) {
 		return nil
 	}
 	recording, _, err := populate(s, seed)

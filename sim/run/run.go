@@ -184,13 +184,16 @@ func startedPods(s *scenario.Scenario, recording churn.Recording) int {
 	return pods
 }
 
-// streams returns the services of the population that are reached over TCP and UDP.
+// streamServices returns the services of the population that are reached over TCP and UDP.
+func streamServices(population corpus.Population) []corpus.Service {
+	return slices.DeleteFunc(slices.Clone(population.Services), func(s corpus.Service) bool { return s.StreamPort == 0 })
+}
+
+// streams returns the backends of these services.
 func streams(population corpus.Population) []string {
 	var all []string
-	for _, s := range population.Services {
-		if s.StreamPort != 0 {
-			all = append(all, s.StreamBackend())
-		}
+	for _, s := range streamServices(population) {
+		all = append(all, s.StreamBackend())
 	}
 	return all
 }

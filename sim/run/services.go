@@ -11,13 +11,10 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// checkServices returns an error for each lane that names a service which it cannot reach.
+// checkServices returns an error for each lane that cannot reach the service that it names, or any.
 func checkServices(s *scenario.Scenario, population corpus.Population) error {
 	var errs []error
 	for _, lane := range s.Traffic {
-		if lane.Service == "" {
-			continue
-		}
 		what, mend := unreachable(lane, population)
 		if what != "" {
 			errs = append(errs, scenario.Problem{File: s.File, Line: lane.Line, What: fmt.Sprintf("lane %s: %s", lane.Lane, what), Mend: mend})
@@ -30,14 +27,21 @@ func checkServices(s *scenario.Scenario, population corpus.Population) error {
 func unreachable(lane scenario.Traffic, population corpus.Population) (what, mend string) {
 	wanted := qualified(lane.Service, population.Namespace)
 	if slices.Contains(traffic.StreamLanes(), lane.Lane) {
+		const port = "with a port for plain TCP and UDP"
 		var names []string
-		for _, service := range population.Services {
-			if service.Key() == wanted {
+		for _, service := range streamServices(population) {
+			if wanted == "" || service.Key() == wanted {
 				return "", ""
 			}
 			names = append(names, service.Name)
 		}
-		return "the population has no service " + lane.Service, someOf("services", names, lane.Service)
+		if len(names) == 0 {
+			return "the population has no service " + port, "use another lane, or a generated population with streams: true"
+		}
+		return fmt.Sprintf("the population has no service %s %s", lane.Service, port), someOf("services", names, lane.Service)
+	}
+	if wanted == "" {
+		return "", ""
 	}
 	var others []string
 	for _, target := range targetsOf(lane, population) {
