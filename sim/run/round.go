@@ -12,11 +12,14 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
+// errNoTraffic ends a round early; the end of its traffic says why.
+var errNoTraffic = errors.New("a lane cannot send")
+
 // round is one turn of a subject: its share of the timeline under traffic, and then the wait
 // until every worker serves the last change, or until the scenario's patience ends.
 func (r *rig) round(ctx context.Context, o Options, number int, length time.Duration, tasks []step.Task) error {
-	acting, stopActing := context.WithCancel(ctx)
-	defer stopActing()
+	acting, stopActing := context.WithCancelCause(ctx)
+	defer stopActing(nil)
 	converge, err := r.observer.Converge(acting)
 	if err != nil {
 		return fmt.Errorf("subject %s: observe a round: %w", r.name, err)
@@ -25,7 +28,7 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 	collectRarely()
 
 	r.observer.Sample()
-	endTraffic, err := r.send(acting, r.orders(o, number), func() { r.phase(event.RoundBegin, number) }, stopActing)
+	endTraffic, err := r.send(acting, r.orders(o, number), func() { r.phase(event.RoundBegin, number) }, func() { stopActing(errNoTraffic) })
 	if err != nil {
 		return err
 	}
@@ -38,8 +41,11 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Probe: &effort})
 	r.phase(event.RoundEnd, number)
 	r.observer.Sample()
-	stopActing()
+	stopActing(nil)
 	r.cluster.Heal()
+	if errors.Is(context.Cause(acting), errNoTraffic) {
+		err = nil
+	}
 	err = errors.Join(err, endTraffic())
 	<-converge.Done()
 	err = errors.Join(err, r.observer.Gather(context.WithoutCancel(ctx)))
