@@ -39,6 +39,7 @@ type stage struct {
 	t *testing.T
 	// Failures to simulate, by the subject's name.
 	unprepared, unlaunched, unrevived map[string]error
+	revive                            func(context.Context, *actor) // called when a controller is started again; may be nil
 
 	mu     sync.Mutex
 	actors []*actor
@@ -59,7 +60,7 @@ func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options
 	if err != nil {
 		return nil, err
 	}
-	a := &actor{stage: s, name: of.Name, options: in, api: api, pods: backend.New(backend.Options{
+	a := &actor{stage: s, name: of.Name, options: in, stopping: make(chan struct{}), api: api, pods: backend.New(backend.Options{
 		Prefix: netip.MustParsePrefix(fmt.Sprintf("127.%d.0.0/16", 220+in.Index)), Port: free, Log: in.Log, Subject: of.Name,
 	})}
 	a.web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -88,6 +89,8 @@ type actor struct {
 	err     error
 	revived int
 	stopped bool
+
+	stopping chan struct{} // closed when Stop is called
 }
 
 // begin starts a long-running process as the controller.
@@ -124,7 +127,10 @@ func (a *actor) Launch(context.Context) error {
 	return a.begin()
 }
 
-func (a *actor) Revive(context.Context) error {
+func (a *actor) Revive(ctx context.Context) error {
+	if a.stage.revive != nil {
+		a.stage.revive(ctx, a)
+	}
 	if err := a.stage.unrevived[a.name]; err != nil {
 		return err
 	}
@@ -137,6 +143,7 @@ func (a *actor) Revive(context.Context) error {
 func (a *actor) Stop(context.Context) error {
 	a.mu.Lock()
 	a.stopped = true
+	close(a.stopping)
 	died := a.died
 	a.mu.Unlock()
 	a.end()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -66,11 +67,12 @@ func Do(ctx context.Context, o Options) (err error) {
 	if err := launch(ctx, rigs, population); err != nil {
 		return err
 	}
+	var supervising sync.WaitGroup
 	for _, rig := range rigs {
-		go rig.superviseController(ctx, killsController(o.Scenario), cancel)
+		supervising.Go(func() { rig.superviseController(ctx, killsController(o.Scenario), cancel) })
 	}
 	host := probe.WatchHost(ctx, o.Log)
-	defer func() { cancel(nil); <-host }()
+	defer func() { cancel(nil); supervising.Wait(); <-host }()
 
 	err = rounds(ctx, o, rigs, step.SplitIntoRounds(tasks, o.Scenario.Length(), o.Scenario.Rounds))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -159,6 +160,29 @@ func TestKilledControllersAreRestarted(t *testing.T) {
 func TestRestartFails(t *testing.T) {
 	s := &stage{t: t, unrevived: map[string]error{"a": errors.New("it has had enough")}}
 	if _, err := s.play(two+killing, nil); err == nil || !strings.Contains(err.Error(), "it has had enough") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A controller that is started again when the run ends has started, or failed to, before its subject is
+// stopped: nothing starts later.
+func TestRunEndsDuringARestart(t *testing.T) {
+	restarting := make(chan struct{})
+	s := &stage{t: t, revive: func(ctx context.Context, a *actor) {
+		close(restarting)
+		<-ctx.Done()
+		select {
+		case <-a.stopping:
+			t.Error("the subject is stopped while its controller starts")
+		case <-time.After(200 * time.Millisecond):
+		}
+	}}
+	_, err := s.play(two+killing, func(e event.Event, interrupt context.CancelCauseFunc) {
+		if begins(e, "a", 1) {
+			go func() { <-restarting; interrupt(errInterrupt) }()
+		}
+	})
+	if !errors.Is(err, errInterrupt) {
 		t.Errorf("error %v", err)
 	}
 }
