@@ -134,6 +134,9 @@ func (c *checker) population() {
 		if !filepath.IsLocal(p.Recording) {
 			c.Problem(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
 		}
+		if p.Namespace != RecordedNamespace {
+			c.Problem(fmt.Sprintf("namespace %s: a recording's population is in the namespace %s", p.Namespace, RecordedNamespace), "remove namespace:", "spec", "population", "namespace")
+		}
 		if p.Generated() {
 			c.Problem("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
 		}

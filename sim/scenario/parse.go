@@ -123,11 +123,11 @@ func fill(s *Scenario, at specfile.Position) {
 	if s.Population.Cluster != "" {
 		s.Population.Line = at.Line("spec", "population", "cluster")
 	} else if p := &s.Population; !p.IsZero() {
-		p.Namespace = cmp.Or(p.Namespace, DefaultNamespace)
 		if p.Recording != "" {
-			p.Namespace = RecordedNamespace
+			p.Namespace = cmp.Or(p.Namespace, RecordedNamespace)
 			return
 		}
+		p.Namespace = cmp.Or(p.Namespace, DefaultNamespace)
 		if !at.Has("spec", "population", "pods") {
 			p.Pods = 1
 		}
