@@ -115,9 +115,20 @@ func (c *checker) churn(step Step, path []any) {
 		}
 		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
-	if step.Churn == CertificateRotation && c.Population.Cluster != "" {
-		c.Problem("a churn of certificates, which an imported cluster keeps as they are", "use a generated population with tls: true", path...)
-	} else if step.Churn == CertificateRotation && !c.Population.TLS {
+	if step.Churn == CertificateRotation {
+		c.certificates(path)
+	}
+}
+
+// certificates checks that the population has certificates that a churn can replace.
+func (c *checker) certificates(path []any) {
+	const mend = "use a generated population with tls: true"
+	switch p := c.Population; {
+	case p.Cluster != "":
+		c.Problem("a churn of certificates, which an imported cluster keeps as they are", mend, path...)
+	case p.Recording != "":
+		c.Problem("a churn of certificates, which a recording keeps as they are", mend, path...)
+	case !p.TLS:
 		c.Problem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }
