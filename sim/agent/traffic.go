@@ -48,7 +48,8 @@ func (t *Traffic) Close() {
 const lead = time.Second
 
 // Begin makes the generators send requests from a common time on, which is a moment ahead, and
-// returns this time. It measures the generators' clocks first.
+// returns this time. It measures the generators' clocks first. After an error, even that of an interrupt,
+// none of them sends.
 func (t *Traffic) Begin(ctx context.Context, orders []traffic.Order) (start time.Duration, err error) {
 	if err := t.each(func(p *Peer) error { return p.MeasureClock(ctx) }); err != nil {
 		return 0, err
@@ -58,10 +59,10 @@ func (t *Traffic) Begin(ctx context.Context, orders []traffic.Order) (start time
 		return p.call(ctx, http.MethodPost, "/traffic/begin", beginOrder{Orders: t.shared(orders, p), At: p.theirs(start)}, &nothing{})
 	})
 	if err != nil {
-		return 0, errors.Join(err, t.End(ctx))
+		return 0, errors.Join(err, t.End(context.WithoutCancel(ctx)))
 	}
 	if late := t.log.Now(); late > start {
-		return 0, errors.Join(fmt.Errorf("the traffic pods knew of their start %v too late: is the API server busy?", late-start), t.End(ctx))
+		return 0, errors.Join(fmt.Errorf("the traffic pods knew of their start %v too late: is the API server busy?", late-start), t.End(context.WithoutCancel(ctx)))
 	}
 	following, end := context.WithCancel(context.WithoutCancel(ctx))
 	t.following, t.followed = end, &sync.WaitGroup{}
