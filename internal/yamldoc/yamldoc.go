@@ -89,11 +89,22 @@ func (d Document) JSON(file string) ([]byte, error) {
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: ", "unmarshal errors:"} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	line := d.Line
-	if found := yamlLine.FindStringSubmatch(text); found != nil {
-		n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
-		line = d.Line + n - 1
-		text = strings.Replace(text, found[0], "", 1)
+	first := d.Line
+	var problems []string
+	for problem := range strings.Lines(strings.TrimSpace(text)) {
+		line := d.Line
+		if found := yamlLine.FindStringSubmatch(problem); found != nil {
+			n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
+			line = d.Line + n - 1
+			problem = strings.Replace(problem, found[0], "", 1)
+		}
+		problem = strings.Join(strings.Fields(problem), " ")
+		if len(problems) == 0 {
+			first = line
+		} else {
+			problem = fmt.Sprintf("line %d: %s", line, problem)
+		}
+		problems = append(problems, problem)
 	}
-	return nil, fmt.Errorf("%s:%d: not YAML: %s", file, line, strings.Join(strings.Fields(text), " "))
+	return nil, fmt.Errorf("%s:%d: not YAML: %s", file, first, strings.Join(problems, "; "))
 }

@@ -50,6 +50,7 @@ func TestJSON(t *testing.T) {
 	for file, want := range map[string]string{
 		"a: 1\n---\nb: {c: [2]}\n":     `{"a":1} {"b":{"c":[2]}}`,
 		"a: 1\n---\n\n# x\nb: 1\nb: 2": `{"a":1} f.yaml:6: not YAML: key "b" already set in map`,
+		"---\na: 1\na: 1\nb: 1\nb: 1":  `f.yaml:3: not YAML: key "a" already set in map; line 5: key "b" already set in map`,
 		"--- {a: 1\n":                  `f.yaml:1: not YAML: did not find expected ',' or '}'`,
 		"a:\n\tb: 1\n":                 `f.yaml:2: not YAML: found character that cannot start any token`,
 		"~\n":                          `null`,
