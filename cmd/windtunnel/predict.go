@@ -189,7 +189,7 @@ func (o *predictOptions) load(path string) (question.Question, error) {
 	if head.Kind != scenario.Kind {
 		return question.Parse(path, text)
 	}
-	s, err := loadScenario(path)
+	s, err := scenario.LoadAs(path, text, knownNames())
 	if err != nil {
 		return question.Question{}, err
 	}

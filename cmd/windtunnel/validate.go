@@ -21,28 +21,28 @@ import (
 )
 
 // validators check files by kind without running anything, one per line.
-var validators = map[string]func(path string) (warnings []scenario.Problem, err error){
-	scenario.Kind: func(path string) ([]scenario.Problem, error) {
-		s, err := loadScenario(path)
+var validators = map[string]func(path string, text []byte) (warnings []scenario.Problem, err error){
+	scenario.Kind: func(path string, text []byte) ([]scenario.Problem, error) {
+		s, err := scenario.LoadAs(path, text, knownNames())
 		if err != nil {
 			return nil, err
 		}
 		return s.Warnings, run.Check(s, s.Seed, nil)
 	},
-	adapter.Kind: func(path string) ([]scenario.Problem, error) {
-		_, err := adapter.Load(path)
+	adapter.Kind: func(path string, text []byte) ([]scenario.Problem, error) {
+		_, err := adapter.Parse(path, text)
 		return nil, err
 	},
-	behave.Kind: func(path string) ([]scenario.Problem, error) {
-		_, err := behave.Load(path, knownCaseNames())
+	behave.Kind: func(path string, text []byte) ([]scenario.Problem, error) {
+		_, err := behave.Parse(path, text, knownCaseNames())
 		return nil, err
 	},
-	question.Kind: func(path string) ([]scenario.Problem, error) {
-		_, err := question.Load(path)
+	question.Kind: func(path string, text []byte) ([]scenario.Problem, error) {
+		_, err := question.Parse(path, text)
 		return nil, err
 	},
-	costs.Kind: func(path string) ([]scenario.Problem, error) {
-		_, err := costs.Load(path)
+	costs.Kind: func(path string, text []byte) ([]scenario.Problem, error) {
+		_, err := costs.Parse(path, text)
 		return nil, err
 	},
 }
@@ -124,7 +124,7 @@ func check(path string) validatedFile {
 	if !known {
 		validator = validators[scenario.Kind] // it reports how a file must begin
 	}
-	warnings, err := validator(path)
+	warnings, err := validator(path, text)
 	v.Problems = append(v.Problems, problemsOf(err)...)
 	for _, w := range warnings {
 		v.Warnings = append(v.Warnings, problem{w.Line, w.What, w.Mend})
