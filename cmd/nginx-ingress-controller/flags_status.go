@@ -66,8 +66,10 @@ func (o *statusFlags) options(log *slog.Logger) *status.Options {
 		interval = leastInterval
 	}
 	addresses := status.Addresses{Service: types.NamespacedName(o.service), NodeInternal: o.nodeInternal}
-	if o.addresses != "" {
-		addresses.Fixed = strings.Split(o.addresses, ",")
+	for text := range strings.SplitSeq(o.addresses, ",") {
+		if text = strings.TrimSpace(text); text != "" {
+			addresses.Fixed = append(addresses.Fixed, text)
+		}
 	}
 	return &status.Options{
 		Election:   o.election,

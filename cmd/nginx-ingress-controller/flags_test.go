@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,4 +176,16 @@ func code(value string) string {
 		return ""
 	}
 	return "`" + value + "`"
+}
+
+// A list with spaces after its commas, as YAML of users has it, is a list of plain addresses.
+func TestPublishStatusAddress(t *testing.T) {
+	f, err := parseFlags([]string{"--publish-status-address=10.0.0.1, lb.example ,,"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := f.status.options(slog.New(slog.DiscardHandler)).Addresses.Fixed
+	if want := []string{"10.0.0.1", "lb.example"}; !slices.Equal(got, want) {
+		t.Errorf("addresses %q, want %q", got, want)
+	}
 }
