@@ -80,6 +80,11 @@ func (f *flags) listen(root string) (_ *listeners, err error) {
 	if l.webhook, err = f.admission.listen(); err != nil {
 		return nil, err
 	}
+	if l.webhook != nil {
+		if other := taken[l.webhook.Addr().(*net.TCPAddr).Port]; other != "" {
+			return nil, fmt.Errorf("--validating-webhook %s: --%s uses the same port: choose another", f.admission.address, other)
+		}
+	}
 	if l.requests, err = f.metrics.listen(root); err != nil {
 		return nil, err
 	}
