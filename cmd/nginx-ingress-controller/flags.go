@@ -144,10 +144,10 @@ var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 var takenPaths = []string{"/metrics", "/configuration", "/is-dynamic-lb-initialized", "/nginx_status"}
 
 func (f *flags) validate() error {
-	if f.syncRate <= 0 {
+	if !(f.syncRate > 0) { // nor NaN
 		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
 	}
-	if f.dynamicSyncRate != 0 && f.dynamicSyncRate < f.syncRate {
+	if f.dynamicSyncRate != 0 && !(f.dynamicSyncRate >= f.syncRate) {
 		return fmt.Errorf("--dynamic-sync-rate-limit %v: must not be less than --sync-rate-limit %v; 0 is the same as that", f.dynamicSyncRate, f.syncRate)
 	}
 	if f.backendsSync != "poll" && f.backendsSync != "push" {

@@ -44,7 +44,7 @@ func (o *metricsFlags) validate() error {
 			return fmt.Errorf("--%s-buckets %v: each must be greater than the one before", name, buckets)
 		}
 	}
-	if o.requests.BucketFactor != 0 && o.requests.BucketFactor <= 1 {
+	if o.requests.BucketFactor != 0 && !(o.requests.BucketFactor > 1) {
 		return fmt.Errorf("--bucket-factor %v: must be greater than 1, or 0", o.requests.BucketFactor)
 	}
 	return nil
