@@ -16,6 +16,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/internal/readfile"
 )
 
 // prefix begins the names of all folders, which are in os.TempDir.
@@ -69,7 +71,7 @@ func (d *Dir) Remove() error {
 // Sweep removes the folders of this user whose owners are dead. Before it removes a
 // folder it calls end, which may end processes that use it; if end fails, the folder stays.
 func Sweep(end func(path string) error) error {
-	paths, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	paths, err := readfile.Glob(os.TempDir(), prefix+"*")
 	if err != nil {
 		return err
 	}
@@ -150,18 +152,29 @@ func remove(path string) error {
 	return os.RemoveAll(path)
 }
 
+// unescape replaces the escapes of paths in /proc/self/mountinfo.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
 // unmount unmounts everything below a path, the newest mount first.
 func unmount(path string) error {
+	whole, err := filepath.EvalSymlinks(path) // as the kernel names mounts
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another process has removed it
+	}
+	if err != nil {
+		return err
+	}
 	mounts, err := procfs.GetMounts()
 	if err != nil {
 		return fmt.Errorf("looking for mounts below %s: %w", path, err)
 	}
 	for _, mount := range slices.Backward(mounts) {
-		if !strings.HasPrefix(mount.MountPoint, path+"/") {
+		point := unescape.Replace(mount.MountPoint)
+		if !strings.HasPrefix(point, whole+"/") {
 			continue
 		}
-		if err := unix.Unmount(mount.MountPoint, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
-			return fmt.Errorf("unmounting %s: %w", mount.MountPoint, err)
+		if err := unix.Unmount(point, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+			return fmt.Errorf("unmounting %s: %w", point, err)
 		}
 	}
 	return nil

@@ -58,6 +58,20 @@ func TestSweepRemovesUnlockedFolders(t *testing.T) {
 	}
 }
 
+// The folder of temporary folders is no pattern.
+func TestSweepInAFolderWithBrackets(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "job[1]")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", folder)
+	dead := makeDir(t)
+	dead.Release()
+	if err := Sweep(spare); err != nil || exists(dead.Path) {
+		t.Errorf("error %v, the folder exists: %v", err, exists(dead.Path))
+	}
+}
+
 func TestSweepKeepsFoldersThatCannotBeEnded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dead := makeDir(t)
@@ -104,20 +118,33 @@ func TestMakeDuringSweeps(t *testing.T) {
 
 // Remove keeps the files of file systems that are mounted in the folder.
 func TestRemoveUnmounts(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	elsewhere := t.TempDir()
-	kept := filepath.Join(elsewhere, "kept")
-	dir := makeDir(t)
-	if err := errors.Join(os.WriteFile(kept, nil, 0o600), os.Mkdir(filepath.Join(dir.Path, "mount"), 0o700)); err != nil {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(t.TempDir(), link); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount(elsewhere, filepath.Join(dir.Path, "mount"), "", unix.MS_BIND, ""); err != nil {
-		t.Skip(err)
-	}
-	if err := dir.Remove(); err != nil {
+	spaced := filepath.Join(t.TempDir(), "two words")
+	if err := os.Mkdir(spaced, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if exists(dir.Path) || !exists(kept) {
-		t.Errorf("the folder exists: %v, the file of the mount: %v", exists(dir.Path), exists(kept))
+	for _, folder := range []string{t.TempDir(), link, spaced} {
+		t.Setenv("TMPDIR", folder)
+		elsewhere := t.TempDir()
+		kept := filepath.Join(elsewhere, "kept")
+		dir := makeDir(t)
+		mount := filepath.Join(dir.Path, "mount")
+		if err := errors.Join(os.WriteFile(kept, nil, 0o600), os.Mkdir(mount, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount(elsewhere, mount, "", unix.MS_BIND, ""); err != nil {
+			t.Skip(err)
+		}
+		err := dir.Remove()
+		if err != nil || exists(dir.Path) || !exists(kept) {
+			t.Errorf("%s: error %v, the folder exists: %v, the file of the mount: %v", folder, err, exists(dir.Path), exists(kept))
+			_ = unix.Unmount(mount, unix.MNT_DETACH)
+		}
+		if err := dir.Remove(); err != nil {
+			t.Errorf("%s: Remove of a removed folder: %v", folder, err)
+		}
 	}
 }
