@@ -35,26 +35,27 @@ var ErrNoProcess = errors.New("the container has no process yet")
 // Main returns the PID of the main process of a container: its first process or, if that is only an
 // init process, the one that it started.
 func Main(id string) (int, error) {
-	pids := Processes(id)
-	parent := map[int]int{}
-	for _, pid := range pids {
-		stat, err := statOf(pid)
-		if err != nil {
-			continue
-		}
-		parent[pid] = stat.PPID
-	}
-	first := 0
-	for _, pid := range pids {
-		if p, lives := parent[pid]; lives && !slices.Contains(pids, p) {
-			first = pid
-		}
-	}
-	program, err := process.Program(first)
+	program, err := process.Program(first(Processes(id)))
 	if err != nil {
 		return 0, ErrNoProcess
 	}
 	return program, nil
+}
+
+// first returns the first process of a container; 0 if all have ended. Its parent is outside the
+// container, like those of processes that were executed in it later.
+func first(pids []int) int {
+	first, began := 0, uint64(0)
+	for _, pid := range pids {
+		stat, err := statOf(pid)
+		if err != nil || slices.Contains(pids, stat.PPID) {
+			continue
+		}
+		if first == 0 || stat.Starttime < began {
+			first, began = pid, stat.Starttime
+		}
+	}
+	return first
 }
 
 func statOf(pid int) (procfs.ProcStat, error) {
