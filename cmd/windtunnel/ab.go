@@ -106,14 +106,14 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	}
 	defer removeEmpty()
 	pair := trial.Pair{Scenario: s, Sides: [2]trial.Side{o.base, o.head}, Runs: o.runs, Out: o.out, Say: stderr, Watch: o.progress.show(stderr)}
-	if err := o.openSides(s, &pair.Sides); err != nil {
+	if err := o.openSides(ctx, s, &pair.Sides); err != nil {
 		return err
 	}
 	return o.compareSides(ctx, pair, options, stdout, stderr)
 }
 
 // openSides opens the driver of each side. The error names the side that cannot run.
-func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
+func (o abOptions) openSides(ctx context.Context, s *scenario.Scenario, sides *[2]trial.Side) error {
 	for _, side := range sides {
 		if err := side.Supported(s); err != nil {
 			return fmt.Errorf("--%s: %w", side.Name, err)
@@ -121,7 +121,7 @@ func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 	}
 	for i := range sides {
 		mine := sides[i].In(s)
-		d, err := o.driver.forSubjectsOf(mine).open()
+		d, err := o.driver.forSubjectsOf(mine).open(ctx)
 		if err == nil {
 			err = driver.Supports(d, mine)
 		}

@@ -87,7 +87,7 @@ func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, std
 		return err
 	}
 	o.driver.unbundled = s.Controller != subject.Bundled
-	d, err := o.driver.open()
+	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err
 	}

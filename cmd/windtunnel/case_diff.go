@@ -123,7 +123,7 @@ func (o caseDiffOptions) ofCases(ctx context.Context, paths []string, stdout, st
 	if err != nil {
 		return err
 	}
-	driver, err := o.subject.open()
+	driver, err := o.subject.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (o caseRunOptions) target(ctx context.Context, flags *pflag.FlagSet, cases 
 		return caseTarget{}, err
 	}
 	if !standing {
-		d, err := o.subject.open()
+		d, err := o.subject.open(ctx)
 		if err != nil {
 			return caseTarget{}, err
 		}

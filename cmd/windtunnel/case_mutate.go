@@ -110,7 +110,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	}
 	reasonOf := mutate.ReasonsOf(in.Mutants, reasons)
 	unexplainedFirst(in.Mutants, reasonOf)
-	d, err := o.subject.open()
+	d, err := o.subject.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (o caseRecordOptions) record(ctx context.Context, paths []string, stdin io.
 	if err != nil {
 		return err
 	}
-	d, err := o.subject.open()
+	d, err := o.subject.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (s *caseSubject) add(command *cobra.Command) {
 }
 
 // open returns the driver, and reads which subject it runs.
-func (s *caseSubject) open() (driver.Driver, error) {
+func (s *caseSubject) open(ctx context.Context) (driver.Driver, error) {
 	s.given = subject.Subject{Name: "subject", Controller: subject.Bundled}
 	if s.text != "" {
 		parsed, err := parseSubjects([]string{s.text}, !s.driver.isLocal())
@@ -55,11 +55,11 @@ func (s *caseSubject) open() (driver.Driver, error) {
 		}
 		s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: parsed}})[0]
 	}
-	return s.openGiven()
+	return s.openGiven(ctx)
 }
 
 // openGiven returns the driver for the subject that was read already.
-func (s *caseSubject) openGiven() (driver.Driver, error) {
+func (s *caseSubject) openGiven(ctx context.Context) (driver.Driver, error) {
 	if s.installations < 1 {
 		return nil, fmt.Errorf("--installations=%d: want at least one controller", s.installations)
 	}
@@ -70,7 +70,7 @@ func (s *caseSubject) openGiven() (driver.Driver, error) {
 			return nil, err
 		}
 	}
-	d, err := s.driver.open()
+	d, err := s.driver.open(ctx)
 	if err != nil {
 		return nil, err
 	}

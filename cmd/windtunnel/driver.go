@@ -51,7 +51,7 @@ type driverFlags struct {
 // machine lacks for it.
 var drivers = []struct {
 	name, where string
-	open        func(driverFlags) (driver.Driver, error)
+	open        func(context.Context, driverFlags) (driver.Driver, error)
 }{
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
@@ -140,7 +140,7 @@ func (f driverFlags) checkMeant(driver string) error {
 }
 
 // open returns the driver that the flags select.
-func (f driverFlags) open() (driver.Driver, error) {
+func (f driverFlags) open(ctx context.Context) (driver.Driver, error) {
 	if !f.isLocal() && f.nginx != "" {
 		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", f.nginx)
 	}
@@ -153,14 +153,14 @@ func (f driverFlags) open() (driver.Driver, error) {
 			if err := f.checkMeant(d.name); err != nil {
 				return nil, err
 			}
-			return d.open(f)
+			return d.open(ctx, f)
 		}
 		names = append(names, d.name)
 	}
 	return nil, fmt.Errorf("there is no driver %q: want one of %s", f.name, strings.Join(names, ", "))
 }
 
-func openLocal(f driverFlags) (driver.Driver, error) {
+func openLocal(_ context.Context, f driverFlags) (driver.Driver, error) {
 	controller, err := bundledController(f.controller)
 	if err != nil && !f.unbundled {
 		return nil, err
@@ -188,15 +188,15 @@ func bundledController(path string) (string, error) {
 	return filepath.Abs(path) // a bare name would be looked up on PATH
 }
 
-func openContainer(f driverFlags) (driver.Driver, error) {
+func openContainer(ctx context.Context, f driverFlags) (driver.Driver, error) {
 	if f.controller != "" {
 		return nil, fmt.Errorf("--controller=%s is a binary, but containers run images: name one with --image", f.controller)
 	}
 	d := container.Driver{Image: f.image, PortBase: f.portBase}
-	return d, d.Available(context.Background())
+	return d, d.Available(ctx)
 }
 
-func openKind(f driverFlags) (driver.Driver, error) {
+func openKind(_ context.Context, f driverFlags) (driver.Driver, error) {
 	if f.controller != "" {
 		return nil, fmt.Errorf("--controller=%s is a binary, but pods run images: name one with --image", f.controller)
 	}
@@ -212,7 +212,7 @@ func openKind(f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-func openCluster(f driverFlags) (driver.Driver, error) {
+func openCluster(ctx context.Context, f driverFlags) (driver.Driver, error) {
 	if !f.existing {
 		return nil, errors.New("this command cannot use --driver cluster: windtunnel run, ab and replay can")
 	}
@@ -223,10 +223,18 @@ func openCluster(f driverFlags) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cluster.Open(context.Background(), cluster.Options{
-		API: api, Image: f.image, Harness: f.harness, Pool: f.kind.Pool, Traffic: f.traffic,
-		Tell: func(notice string) { fmt.Fprintln(os.Stderr, "windtunnel:", notice) },
+	var d *cluster.Driver
+	err = untilDone(ctx, func() (err error) { // nothing is started, and its client waits for answers to POSTs
+		d, err = cluster.Open(ctx, cluster.Options{
+			API: api, Image: f.image, Harness: f.harness, Pool: f.kind.Pool, Traffic: f.traffic,
+			Tell: func(notice string) { fmt.Fprintln(os.Stderr, "windtunnel:", notice) },
+		})
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // forSubjectsOf returns the flags for a driver that has ports for all subjects, and need not find the

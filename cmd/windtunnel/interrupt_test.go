@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -89,6 +93,36 @@ func TestCommandsThatDeriveRequestsEndWhenInterrupted(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%v: made %s", args, out)
 		}
+	}
+}
+
+// A cluster that does not answer keeps no command from ending.
+func TestCommandsThatOpenAClusterEndWhenInterrupted(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	finish := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		end()
+		<-finish
+	}))
+	defer silent.Close()
+	defer close(finish)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`, silent.URL)
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code := make(chan int, 1)
+	var stderr bytes.Buffer
+	go func() {
+		code <- Main(ctx, []string{"run", "--driver=cluster", "--kubeconfig=" + kubeconfig, "-o", t.TempDir(), "../../scenarios/endpoints/rolling-update-drain.yaml"}, io.Discard, &stderr)
+	}()
+	select {
+	case got := <-code:
+		if got != exitInterrupted {
+			t.Errorf("exit code %d, %s", got, stderr.String())
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the command has not ended")
 	}
 }
 

@@ -83,7 +83,7 @@ func (o migrateOptions) migrate(ctx context.Context, paths []string, stdin io.Re
 	}
 	var plan migrate.Plan
 	err = untilDone(ctx, func() (err error) { // large clusters take minutes
-		plan, err = o.plan(paths, stdin, subjects, stderr)
+		plan, err = o.plan(ctx, paths, stdin, subjects, stderr)
 		return err
 	})
 	if err != nil {
@@ -137,7 +137,7 @@ func (o migrateOptions) subjects() ([]scenario.Subject, error) {
 }
 
 // plan reads the manifests and opens the drivers. Nothing is started.
-func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenario.Subject, stderr io.Writer) (migrate.Plan, error) {
+func (o migrateOptions) plan(ctx context.Context, paths []string, stdin io.Reader, subjects []scenario.Subject, stderr io.Writer) (migrate.Plan, error) {
 	plan := migrate.Plan{Known: knownCaseNames(), Dir: o.out, Say: stderr, Watch: func(cases int) (func(behave.Result), func()) {
 		progress := showCaseProgress(stderr, cases, o.progress.plain(stderr))
 		return func(r behave.Result) {
@@ -160,7 +160,7 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 	}
 	var sides []migrate.Side
 	for n, s := range subjects {
-		side, err := o.side(s)
+		side, err := o.side(ctx, s)
 		if err != nil {
 			return plan, fmt.Errorf("%s=%s: %w", []string{"--from", "--to"}[min(n, 1)], append([]string{o.from}, o.to...)[n], err)
 		}
@@ -169,7 +169,7 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 	plan.From, plan.To = sides[0], sides[1:]
 	if !o.skipCosts {
 		plan.Costs = &migrate.Costs{Subjects: subjects, Size: migrate.SizeOf(plan.Derived, manifests), Length: o.length, Watch: o.progress.show(stderr)}
-		if plan.Costs.Driver, err = o.driver.forSubjectsOf(&scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}).open(); err != nil {
+		if plan.Costs.Driver, err = o.driver.forSubjectsOf(&scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}).open(ctx); err != nil {
 			return plan, err
 		}
 		if err := plan.Costs.Check(); err != nil {
@@ -180,10 +180,10 @@ func (o migrateOptions) plan(paths []string, stdin io.Reader, subjects []scenari
 }
 
 // side returns how a controller is asked.
-func (o migrateOptions) side(s scenario.Subject) (migrate.Side, error) {
+func (o migrateOptions) side(ctx context.Context, s scenario.Subject) (migrate.Side, error) {
 	how := caseSubject{installations: o.installations, driver: o.driver, text: s.Name}
 	how.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{s}}})[0]
-	d, err := how.openGiven()
+	d, err := how.openGiven(ctx)
 	if err != nil {
 		return migrate.Side{}, err
 	}

@@ -59,7 +59,7 @@ func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subje
 		corpus, counts.CorpusLeftOut = corpus.Bounded(o.requests)
 		asker := sideAsker{subjects: subjects, driver: o.driver, folder: folder}
 		for _, side := range []string{regress.SideBase, regress.SideHead} {
-			if _, _, err := asker.open(side); err != nil {
+			if _, _, err := asker.open(ctx, side); err != nil {
 				return o.unable(fmt.Errorf("%s cannot run: %w", side, err))
 			}
 		}
@@ -159,7 +159,7 @@ type sideAsker struct {
 }
 
 // open returns the flags of case run for a side, and its driver.
-func (a *sideAsker) open(side string) (caseSubject, driver.Driver, error) {
+func (a *sideAsker) open(ctx context.Context, side string) (caseSubject, driver.Driver, error) {
 	spec := a.subjects[0]
 	if side == regress.SideHead {
 		spec = a.subjects[1]
@@ -170,12 +170,12 @@ func (a *sideAsker) open(side string) (caseSubject, driver.Driver, error) {
 		driver: a.driver, bundled: spec.Controller == scenario.Bundled,
 	}
 	s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{spec}}})[0]
-	d, err := s.openGiven()
+	d, err := s.openGiven(ctx)
 	return s, d, err
 }
 
 func (a *sideAsker) ask(ctx context.Context, q behaviour.Question) (casereport.Document, error) {
-	s, d, err := a.open(q.Side)
+	s, d, err := a.open(ctx, q.Side)
 	if err != nil {
 		return casereport.Document{}, err
 	}

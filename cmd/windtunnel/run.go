@@ -98,7 +98,7 @@ type runSpec struct {
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
 // contains the outcome.
 func runOne(ctx context.Context, r runSpec, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
-	d, err := where.forSubjectsOf(r.scenario).open()
+	d, err := where.forSubjectsOf(r.scenario).open(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -101,7 +101,7 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	for _, p := range planned {
 		o.driver.subjects = max(o.driver.subjects, len(p.Scenario.Subjects))
 	}
-	d, err := o.driver.open()
+	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		return err
 	}
 	o.driver.unbundled = !slices.ContainsFunc(all, trial.UsesBundled)
-	d, err := o.driver.open()
+	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err
 	}
