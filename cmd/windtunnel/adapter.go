@@ -114,7 +114,10 @@ func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, std
 		fmt.Fprintln(stderr, "windtunnel: the controller's log is in", dir)
 	}
 	checked := adapterChecked{Adapter: a.Name, Controller: s.Controller, OK: report.OK(), Report: report}
-	return errors.Join(err, checked.print(stdout, o.format), failedUnless(report.OK()))
+	if err := errors.Join(err, checked.print(stdout, o.format)); err != nil {
+		return err
+	}
+	return failedUnless(report.OK())
 }
 
 // parse reads the argument and --controller.

@@ -120,7 +120,10 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	if outcome == judge.NotRun && len(doc.Runs) == 0 {
 		return err
 	}
-	return errors.Join(o.print(doc, outcome, err, stdout, stderr), exitWith(outcome))
+	if err := o.print(doc, outcome, err, stdout, stderr); err != nil {
+		return err
+	}
+	return exitWith(outcome)
 }
 
 // plan returns the combinations of the flags, and the figures to show.
