@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
@@ -83,13 +82,9 @@ func (o *corpusImportOptions) addObjects(flags *pflag.FlagSet) {
 		{"default-backend-service", "namespace/name of the service for requests that match no ingress", &o.DefaultBackendService},
 		{"default-ssl-certificate", "namespace/name of the Secret with the default certificate", &o.DefaultSSLCertificate},
 	} {
-		flags.Func(one.flag, one.usage, func(text string) error {
-			namespace, name, err := cache.SplitMetaNamespaceKey(text)
-			if err != nil || namespace == "" || name == "" {
-				return errors.New("want namespace/name")
-			}
-			*one.to = types.NamespacedName{Namespace: namespace, Name: name}
-			return nil
+		flags.Func(one.flag, one.usage, func(text string) (err error) {
+			*one.to, err = parseName(text)
+			return err
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"windtunnel.dev/controller/explain"
 	"windtunnel.dev/controller/options"
@@ -30,13 +29,9 @@ type explainOptions struct {
 func (o *explainOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	name := func(flag, usage string, to *types.NamespacedName) {
-		flags.Func(flag, "namespace/name of "+usage, func(text string) error {
-			namespace, name, err := cache.SplitMetaNamespaceKey(text)
-			if err != nil || namespace == "" || name == "" {
-				return errors.New("want namespace/name")
-			}
-			*to = types.NamespacedName{Namespace: namespace, Name: name}
-			return nil
+		flags.Func(flag, "namespace/name of "+usage, func(text string) (err error) {
+			*to, err = parseName(text)
+			return err
 		})
 	}
 	controller := &o.Flags

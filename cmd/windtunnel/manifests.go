@@ -30,13 +30,13 @@ func (f *manifestFlags) add(flags *pflag.FlagSet) {
 // controller that affect the meaning of manifests. It says what it does, because a cluster of
 // thousands of ingresses takes tens of seconds until the first answer.
 func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string, say io.Writer) (derive.Derived, error) {
-	namespace, name, err := cache.SplitMetaNamespaceKey(f.configMap)
-	if err != nil || namespace == "" {
-		return derive.Derived{}, fmt.Errorf("--configmap=%s: want namespace/name", f.configMap)
+	configMap, err := parseName(f.configMap)
+	if err != nil {
+		return derive.Derived{}, fmt.Errorf("--configmap=%s: %w", f.configMap, err)
 	}
 	fmt.Fprintf(say, "deriving requests from %s\n", plural.Of(len(manifests), "object"))
 	derived := derive.Of(manifests, derive.Options{
-		Class: f.class, ConfigMap: types.NamespacedName{Namespace: namespace, Name: name}, Flags: controller, Known: knownCaseNames(),
+		Class: f.class, ConfigMap: configMap, Flags: controller, Known: knownCaseNames(),
 	})
 	if len(derived.Cases) == 0 {
 		return derived, fmt.Errorf("no ingress of the class %s in %s", f.class, strings.Join(paths, ", "))
@@ -47,6 +47,15 @@ func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[stri
 	}
 	fmt.Fprintf(say, "preparing %s with %s\n", plural.Of(len(derived.Cases), "case"), plural.Of(steps, "step"))
 	return derived, nil
+}
+
+// parseName parses the name of an object in a namespace.
+func parseName(text string) (types.NamespacedName, error) {
+	namespace, name, err := cache.SplitMetaNamespaceKey(text)
+	if err != nil || namespace == "" || name == "" {
+		return types.NamespacedName{}, errors.New("want namespace/name")
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }
 
 // readManifests reads files and folders; - is standard input.
