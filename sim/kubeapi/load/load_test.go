@@ -69,16 +69,17 @@ func TestWatcher(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		status string
-		chunks []string
+		body   string
 		want   string // part of the error; empty: no error
 	}{
-		"events":        {"200 OK", []string{event(1000), event(1000) + event(1001), event(1001) + event(1001) + event(1002)}, ""},
-		"too few":       {"200 OK", []string{event(1000)}, "ended 5 events early"},
-		"part of one":   {"200 OK", []string{event(1000), event(1000)[:700]}, "not of whole events"},
-		"not a success": {"410 Gone", nil, "410"},
+		"events":        {"200 OK", chunked(event(1000), event(1000)+event(1001), event(1001)+event(1001)+event(1002)), ""},
+		"too few":       {"200 OK", chunked(event(1000)), "ended 5 events early"},
+		"part of one":   {"200 OK", chunked(event(1000), event(1000)[:700]), "not of whole events"},
+		"cut off":       {"200 OK", chunked(event(1000))[:700], "the connection ended: unexpected EOF"},
+		"not a success": {"410 Gone", chunked(), "410"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := answering(t, test.status, test.chunks)
+			conn := answering(t, test.status, test.body)
 			w, err := NewWatcher(conn, "7", "")
 			if err == nil {
 				err = w.Skip(6)
@@ -90,8 +91,16 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// answering returns a connection on which the first request is answered with these chunks.
-func answering(t *testing.T, status string, chunks []string) *net.TCPConn {
+// chunked encodes a body in these chunks.
+func chunked(chunks ...string) (body string) {
+	for _, chunk := range append(chunks, "") {
+		body += fmt.Sprintf("%x\r\n%s\r\n", len(chunk), chunk)
+	}
+	return body
+}
+
+// answering returns a connection on which the first request is answered with this chunked body.
+func answering(t *testing.T, status, body string) *net.TCPConn {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -107,10 +116,7 @@ func answering(t *testing.T, status string, chunks []string) *net.TCPConn {
 		if req, err := http.ReadRequest(bufio.NewReader(conn)); err != nil || req.URL.Query().Get("resourceVersion") != "7" {
 			t.Error(req, err)
 		}
-		fmt.Fprintf(conn, "HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n", status)
-		for _, chunk := range append(chunks, "") {
-			fmt.Fprintf(conn, "%x\r\n%s\r\n", len(chunk), chunk)
-		}
+		fmt.Fprintf(conn, "HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n%s", status, body)
 	}()
 	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 
@@ -96,7 +97,10 @@ func (w *Watcher) drop(n int) error {
 		}); err != nil {
 			return err
 		}
-		if failed != nil || dropped == 0 {
+		if failed == nil && dropped == 0 {
+			failed = io.ErrUnexpectedEOF
+		}
+		if failed != nil {
 			return fmt.Errorf("in the middle of an event: the connection ended: %w", failed)
 		}
 		left -= dropped
