@@ -171,8 +171,8 @@ var errUnseen = errors.New("an owner is not in the cache yet")
 // reports that an owner is gone.
 func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, namespace string) (ownerState, error) {
 	kind := g.kinds.of(ref)
-	if kind == nil {
-		return ownerStays, nil // an unknown kind is never a reason to delete the dependent
+	if kind == nil || kind.namespaced && namespace == "" {
+		return ownerStays, nil // an owner that cannot be resolved is never a reason to delete the dependent
 	}
 	obj, exists, err := kind.store.GetByKey(kind.key(namespace, ref.Name))
 	if err != nil {

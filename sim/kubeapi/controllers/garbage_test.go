@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/kubeapi/controllers"
@@ -108,4 +109,18 @@ func TestDeletedDeploymentDeletesReplicaSetsAndPods(t *testing.T) {
 	}
 	until(r, "no replica set", r.watch("replicasets", "default"), func(sets map[string]*appsv1.ReplicaSet) bool { return len(sets) == 0 })
 	until(r, "no pods", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+}
+
+// An object without a namespace cannot have an owner with one. Its owner is not resolved, so it stays.
+func TestClusterScopedDependentsOfNamespacedOwnersStay(t *testing.T) {
+	r := start(t, controllers.Options{}, "garbage")
+	owner := r.owned("owner", nil)
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "kept", OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/c"}}
+	must(r.kube.NetworkingV1().IngressClasses().Create(t.Context(), class, metav1.CreateOptions{}))(r)
+	a := r.owned("a", nil)
+	r.owned("b", nil, a)
+	r.remove("a")
+	r.leaves("owner")
+	must(r.kube.NetworkingV1().IngressClasses().Get(t.Context(), "kept", metav1.GetOptions{}))(r)
 }
