@@ -91,8 +91,8 @@ func (k *kubelet) finish(ctx context.Context, key string, pod *corev1.Pod) error
 	return nil
 }
 
-// startOf returns when the current run of a pod's containers began. The API does not tell, because
-// its times are whole seconds.
+// startOf returns when a pod that is not ready started, and when the current run of a ready pod's
+// containers began. The API does not tell, because its times are whole seconds.
 func (k *kubelet) startOf(pod *corev1.Pod) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()

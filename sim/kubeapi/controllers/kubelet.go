@@ -23,7 +23,7 @@ type kubelet struct {
 
 	mu       sync.Mutex
 	stopping map[types.UID]*stopping
-	started  map[types.UID]time.Time // when the containers of pods that end by themselves started
+	started  map[types.UID]time.Time // of pods that are not ready yet, and when the containers of others that end by themselves started
 	renewing sync.WaitGroup
 }
 
@@ -64,10 +64,8 @@ func (k *kubelet) sync(ctx context.Context, key string) error {
 	case pod.Status.StartTime == nil:
 		return k.begin(ctx, pod.DeepCopy())
 	}
-	if wait := time.Until(condition(pod, corev1.PodInitialized).LastTransitionTime.Add(k.opts.ReadyAfter)); wait > 0 {
-		// API times are whole seconds, so this counts from the second of the write, not from its
-		// exact time.
-		k.queue.queue.AddAfter(key, min(wait, k.opts.ReadyAfter))
+	if wait := time.Until(k.startOf(pod).Add(k.opts.ReadyAfter)); wait > 0 {
+		k.queue.queue.AddAfter(key, wait)
 		return nil
 	}
 	return k.writeReady(ctx, pod.DeepCopy())
@@ -90,12 +88,17 @@ func (k *kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 		return k.writeReady(ctx, pod)
 	}
 	k.setReady(pod, false, now)
+	k.startOf(pod)
 	return k.write(ctx, pod)
 }
 
 func (k *kubelet) writeReady(ctx context.Context, pod *corev1.Pod) error {
 	k.setReady(pod, true, metav1.Now())
-	return k.write(ctx, pod)
+	if err := k.write(ctx, pod); err != nil {
+		return err
+	}
+	k.forgetStart(pod)
+	return nil
 }
 
 func (k *kubelet) setReady(pod *corev1.Pod, ready bool, now metav1.Time) {

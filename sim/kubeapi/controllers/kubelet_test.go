@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
@@ -121,4 +122,24 @@ func TestPodsWaitForASuitableNode(t *testing.T) {
 	r.event("FailedScheduling")
 	r.patchNode("b", `{"metadata":{"labels":{"disk":"ssd"}}}`)
 	one(r, "pods", "default", "picky", func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "b" && isReady(pod) })
+}
+
+// ReadyAfter is exact, although the times in the API are whole seconds.
+func TestPodsBecomeReadyAfterTheirTime(t *testing.T) {
+	const after = 900 * time.Millisecond
+	r := start(t, controllers.Options{ReadyAfter: after}, "scheduler", "kubelet")
+	created := time.Now()
+	r.runs("one")
+	if took := time.Since(created); took < after {
+		t.Errorf("the pod is ready after %v, want at least %v", took, after)
+	}
+}
+
+// A client may replace the conditions of a pod. The pod becomes ready again.
+func TestPodsSurviveTheLossOfTheirConditions(t *testing.T) {
+	r := start(t, controllers.Options{}, "scheduler", "kubelet")
+	r.runs("one")
+	must(r.kube.CoreV1().Pods("default").Patch(t.Context(), "one", types.MergePatchType,
+		[]byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`), metav1.PatchOptions{}, "status"))(r)
+	one(r, "pods", "default", "one", isReady)
 }
