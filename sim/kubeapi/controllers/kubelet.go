@@ -20,6 +20,7 @@ type kubelet struct {
 	*cluster
 	queue *loop
 	pods  listers.PodLister
+	nodes listers.NodeLister
 
 	mu       sync.Mutex
 	stopping map[types.UID]*stopping
@@ -37,7 +38,8 @@ func newKubelet(c *cluster) (*loop, error) {
 	if c.opts.Address == nil {
 		c.opts.Address = countingAddresses()
 	}
-	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), stopping: map[types.UID]*stopping{}, started: map[types.UID]time.Time{}}
+	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister(),
+		stopping: map[types.UID]*stopping{}, started: map[types.UID]time.Time{}}
 	l := newLoop(k.sync)
 	c.watchPods(l, ownKey)
 	l.start, l.stop = k.register, k.renewing.Wait
@@ -80,7 +82,9 @@ func (k *kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 	now := metav1.Now()
 	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
 	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
-	pod.Status.HostIP = "10.0.0.1"
+	if host := k.addressOfNode(pod.Spec.NodeName); host != "" {
+		pod.Status.HostIP, pod.Status.HostIPs = host, []corev1.HostIP{{IP: host}}
+	}
 	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized} {
 		setCondition(pod, kind, corev1.ConditionTrue, now)
 	}

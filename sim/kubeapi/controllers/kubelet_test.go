@@ -143,3 +143,14 @@ func TestPodsSurviveTheLossOfTheirConditions(t *testing.T) {
 		[]byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`), metav1.PatchOptions{}, "status"))(r)
 	one(r, "pods", "default", "one", isReady)
 }
+
+func TestPodsHaveTheAddressOfTheirNode(t *testing.T) {
+	r := start(t, controllers.Options{Nodes: []string{"a", "b"}}, "scheduler", "kubelet")
+	for _, name := range []string{"one", "two"} {
+		pod := r.runs(name)
+		node := must(r.kube.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{}))(r)
+		if want := node.Status.Addresses[0].Address; pod.Status.HostIP != want || len(pod.Status.HostIPs) != 1 || pod.Status.HostIPs[0].IP != want {
+			t.Errorf("a pod on node %s has the host addresses %q and %v, want %s", node.Name, pod.Status.HostIP, pod.Status.HostIPs, want)
+		}
+	}
+}

@@ -45,3 +45,17 @@ func (k *kubelet) node(name string, i int) *corev1.Node {
 	}
 	return node
 }
+
+// addressOfNode returns the internal address of a node, or an empty string if it is not known.
+func (k *kubelet) addressOfNode(name string) string {
+	node, err := k.nodes.Get(name)
+	if err != nil {
+		return ""
+	}
+	for _, a := range node.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			return a.Address
+		}
+	}
+	return ""
+}
