@@ -154,3 +154,17 @@ func TestPodsHaveTheAddressOfTheirNode(t *testing.T) {
 		}
 	}
 }
+
+// A pod with scheduling gates gets no node.
+func TestGatedPodsAreNotScheduled(t *testing.T) {
+	r := start(t, controllers.Options{}, "scheduler", "kubelet")
+	gated := onePod("gated")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	must(r.kube.CoreV1().Pods("default").Create(t.Context(), gated, metav1.CreateOptions{}))(r)
+	r.runs("free")
+	if pod := must(r.kube.CoreV1().Pods("default").Get(t.Context(), "gated", metav1.GetOptions{}))(r); pod.Spec.NodeName != "" {
+		t.Errorf("the gated pod is on node %s", pod.Spec.NodeName)
+	}
+	must(r.kube.CoreV1().Pods("default").Patch(t.Context(), "gated", types.MergePatchType, []byte(`{"spec":{"schedulingGates":null}}`), metav1.PatchOptions{}))(r)
+	one(r, "pods", "default", "gated", isReady)
+}

@@ -55,7 +55,7 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 		s.recordNode(key, pod.Spec.NodeName)
 		return nil
 	}
-	if pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
+	if pod.Spec.SchedulerName != corev1.DefaultSchedulerName || len(pod.Spec.SchedulingGates) > 0 {
 		return nil
 	}
 	node, err := s.pick(key, pod)
