@@ -94,15 +94,18 @@ func (j *job) manage(ctx context.Context, w *work) error {
 	}
 	active := w.active()
 	slices.SortFunc(active, deletionOrder)
-	if w.ending() || w.suspended() {
-		return inParallel(len(active), func(i int) error { return j.deletePod(ctx, w.Job, active[i]) })
+	switch {
+	case w.ending():
+		return j.deletePods(ctx, w, active)
+	case w.suspended():
+		return j.giveUp(ctx, w, active)
 	}
 	if wait := w.backoff(time.Now()); wait > 0 {
 		j.queue.queue.AddAfter(keyOf(w.Namespace, w.Name), wait)
 		return nil
 	}
 	if surplus := len(active) - w.wantedPods(); surplus > 0 {
-		return inParallel(surplus, func(i int) error { return j.deletePod(ctx, w.Job, active[i]) })
+		return j.giveUp(ctx, w, active[:surplus])
 	}
 	if w.wantedPods()-w.occupied() <= 0 {
 		return nil

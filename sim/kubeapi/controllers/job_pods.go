@@ -76,6 +76,19 @@ func (w *work) counted() []*corev1.Pod {
 	return pods
 }
 
+func (j *job) deletePods(ctx context.Context, w *work, pods []*corev1.Pod) error {
+	return inParallel(len(pods), func(i int) error { return j.deletePod(ctx, w.Job, pods[i]) })
+}
+
+// giveUp deletes pods that the Job no longer wants. It removes their finalizers first, so that they
+// do not count as failures.
+func (j *job) giveUp(ctx context.Context, w *work, pods []*corev1.Pod) error {
+	if err := j.removeFinalizers(ctx, pods); err != nil {
+		return err
+	}
+	return j.deletePods(ctx, w, pods)
+}
+
 // removeFinalizers removes the finalizer of the controller from pods.
 func (j *job) removeFinalizers(ctx context.Context, pods []*corev1.Pod) error {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return !isTracked(pod) })

@@ -272,3 +272,23 @@ func TestIgnoredFieldsOfJobsAreReported(t *testing.T) {
 		t.Errorf("event %q", e.Message)
 	}
 }
+
+// Pods that the controller deletes because a Job is suspended, or wants fewer of them, did not fail.
+func TestPodsThatAJobGivesUpAreNoFailures(t *testing.T) {
+	for name, patch := range map[string]string{"suspended": `{"spec":{"suspend":true}}`, "narrower": `{"spec":{"parallelism":0}}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, controllers.Options{}, workers...)
+			job := task(name, "windtunnel.dev/run-for", "1h")
+			job.Spec.Parallelism, job.Spec.Completions, job.Spec.BackoffLimit = new(int32(3)), new(int32(3)), new(int32(0))
+			r.runJob(job)
+			one(r, "jobs", "default", name, func(j *batchv1.Job) bool { return j.Status.Active == 3 })
+			must(r.kube.BatchV1().Jobs("default").Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}))(r)
+			until(r, "no pods", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+			job = one(r, "jobs", "default", name, func(j *batchv1.Job) bool { return j.Status.Active == 0 && *j.Status.Terminating == 0 })
+			if job.Status.Failed != 0 || strings.Contains(conditions(job), "Fail") {
+				t.Errorf("%d pods failed, conditions %q", job.Status.Failed, conditions(job))
+			}
+		})
+	}
+}
