@@ -69,15 +69,26 @@ func (w *work) succeeded() int {
 	return int(w.Status.Succeeded) + len(w.Status.UncountedTerminatedPods.Succeeded)
 }
 
-// failures returns the number of failed pods, and of restarts of containers in active ones.
+// failures returns the number of failed pods.
 func (w *work) failures() int {
-	failed := int(w.Status.Failed) + len(w.Status.UncountedTerminatedPods.Failed)
-	if w.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		for _, pod := range w.active() {
-			failed += restartsOf(pod)
+	return int(w.Status.Failed) + len(w.Status.UncountedTerminatedPods.Failed)
+}
+
+// restarts returns how often containers of active pods were restarted.
+func (w *work) restarts() (n int) {
+	for _, pod := range w.active() {
+		for _, status := range pod.Status.ContainerStatuses {
+			n += int(status.RestartCount)
 		}
 	}
-	return failed
+	return n
+}
+
+// exceedsBackoffLimit reports whether the Job has failed: the limit is the highest number of failed
+// pods, but the restarts must stay below it. A limit of 0 allows no restart.
+func (w *work) exceedsBackoffLimit() bool {
+	limit := int(ptr.Deref(w.Spec.BackoffLimit, 6))
+	return w.failures() > limit || w.restarts() >= max(limit, 1)
 }
 
 // judge starts the Job, suspends or resumes it, and decides whether it has succeeded or failed.
@@ -100,7 +111,7 @@ func (j *job) judge(w *work) {
 		w.Status.StartTime = ptr.To(metav1.Now())
 		j.warnOfIgnored(w.Job)
 	}
-	if w.failures() > int(ptr.Deref(w.Spec.BackoffLimit, 6)) {
+	if w.exceedsBackoffLimit() {
 		w.set(batchv1.JobFailureTarget, corev1.ConditionTrue, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 		return
 	}

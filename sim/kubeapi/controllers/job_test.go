@@ -292,3 +292,30 @@ func TestPodsThatAJobGivesUpAreNoFailures(t *testing.T) {
 		})
 	}
 }
+
+// A Job whose containers are restarted ends as soon as there were as many restarts as backoffLimit
+// says.
+func TestRestartsReachTheBackoffLimit(t *testing.T) {
+	t.Parallel()
+	r := start(t, controllers.Options{}, workers...)
+	events := r.podEvents()
+	job := task("restarting", "windtunnel.dev/exit-code", "3")
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	job.Spec.BackoffLimit = new(int32(5)) // the delay before the next restart is long enough to end the pod
+	r.runJob(job)
+	restarts := int32(0)
+	for e := range events.ResultChan() {
+		pod := e.Object.(*corev1.Pod)
+		for _, c := range pod.Status.ContainerStatuses {
+			restarts = max(restarts, c.RestartCount)
+		}
+		if pod.DeletionTimestamp != nil {
+			break
+		}
+	}
+	events.Stop()
+	r.finishes("restarting", exceeded)
+	if restarts != 5 {
+		t.Errorf("the job failed after %d restarts, want 5", restarts)
+	}
+}
