@@ -49,6 +49,7 @@ type daemons struct {
 	selector labels.Selector
 	current  *appsv1.ControllerRevision
 	nodes    []string // the nodes that should run a pod, sorted
+	keeping  []string // other nodes, which keep the pods that they have
 	byNode   map[string][]*corev1.Pod
 }
 
@@ -89,15 +90,18 @@ func (s *daemons) sort(pods []*corev1.Pod) {
 	}
 }
 
-// findNodes finds the nodes that should run a pod.
+// findNodes finds the nodes that should run a pod, and those that keep theirs.
 func (d *daemonSet) findNodes(s *daemons) error {
 	nodes, err := d.nodes.List(labels.Everything())
 	if err != nil {
 		return err
 	}
 	for _, node := range nodes {
-		if fits(s.newPod(node.Name), node) {
+		switch pod := s.newPod(node.Name); {
+		case fits(pod, node):
 			s.nodes = append(s.nodes, node.Name)
+		case mayStay(pod, node):
+			s.keeping = append(s.keeping, node.Name)
 		}
 	}
 	slices.Sort(s.nodes)
@@ -137,10 +141,10 @@ func (s *daemons) missing() []string {
 	return nodes
 }
 
-// clean deletes the pods of a node that should not be there: all if the node does not fit, ended
+// clean deletes the pods of a node that should not be there: all if they may not stay, ended
 // ones, and all but the oldest of one revision.
 func (d *daemonSet) clean(ctx context.Context, s *daemons, node string, pods []*corev1.Pod) error {
-	_, wanted := slices.BinarySearch(s.nodes, node)
+	stays := slices.Contains(s.nodes, node) || slices.Contains(s.keeping, node)
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	seen := map[bool]bool{}
 	for _, pod := range pods {
@@ -148,7 +152,7 @@ func (d *daemonSet) clean(ctx context.Context, s *daemons, node string, pods []*
 		switch {
 		case pod.DeletionTimestamp != nil:
 			continue
-		case wanted && !isOver(pod) && !seen[current]:
+		case stays && !isOver(pod) && !seen[current]:
 			seen[current] = true
 			continue
 		}

@@ -63,7 +63,13 @@ func TestDaemonSetsFollowTheNodes(t *testing.T) {
 	later := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
 	must(r.kube.CoreV1().Nodes().Create(t.Context(), later, metav1.CreateOptions{}))(r)
 	r.agents("a", "b", "c", "later")
-	r.patchNode("later", `{"spec":{"taints":[{"key":"gpu","effect":"NoSchedule"}]}}`)
+	r.patchNode("later", `{"spec":{"taints":[{"key":"gpu","effect":"NoSchedule"}]}}`) // only new pods are kept away
+	one(r, "daemonsets", "default", "agent", func(d *appsv1.DaemonSet) bool {
+		return d.Status.DesiredNumberScheduled == 3 && d.Status.NumberMisscheduled == 1
+	})
+	r.patch("daemonsets", "agent", `{"metadata":{"annotations":{"look":"again"}}}`)
+	r.agents("a", "b", "c", "later")
+	r.patchNode("later", `{"spec":{"taints":[{"key":"gpu","effect":"NoExecute"}]}}`)
 	r.agents("a", "b", "c")
 	r.patchNode("a", `{"metadata":{"labels":{"disk":"ssd"}}}`)
 	r.patch("daemonsets", "agent", `{"spec":{"template":{"spec":{"nodeSelector":{"disk":"ssd"}}}}}`)
