@@ -144,7 +144,7 @@ func (s *statefulSet) fill(ctx context.Context, r *replicas) (settled bool, err 
 // replace deletes the highest pod of another revision, if all pods above it serve. The next sync
 // creates it again from the new template.
 func (s *statefulSet) replace(ctx context.Context, r *replicas) error {
-	for i := len(r.pods) - 1; i >= 0 && r.first()+i >= r.partition(); i-- {
+	for i := len(r.pods) - 1; i >= r.partition(); i-- {
 		pod := r.pods[i]
 		if pod == nil || pod.DeletionTimestamp != nil {
 			return nil
@@ -181,7 +181,7 @@ func (r *replicas) first() int {
 	return int(ptr.Deref(r.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
 }
 
-// partition returns the lowest ordinal that a rolling update replaces.
+// partition returns how many pods, from the first ordinal on, a rolling update does not replace.
 func (r *replicas) partition() int {
 	return int(ptr.Deref(ptr.Deref(r.Spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{}).Partition, 0))
 }

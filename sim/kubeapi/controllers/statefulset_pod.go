@@ -46,7 +46,7 @@ func (s *statefulSet) create(ctx context.Context, r *replicas, i int) error {
 // newPod returns the pod with an ordinal. Below the partition it has the current revision.
 func (r *replicas) newPod(ordinal int) (*corev1.Pod, error) {
 	revision, template := r.update, &r.Spec.Template
-	if r.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && ordinal < r.partition() && r.current != r.update {
+	if r.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && ordinal < r.first()+r.partition() && r.current != r.update {
 		var err error
 		revision = r.current
 		if template, err = templateOf(revision); err != nil {

@@ -207,3 +207,23 @@ func TestStatefulSetOnDelete(t *testing.T) {
 		one(r, "pods", "default", name, func(pod *corev1.Pod) bool { return pod.Spec.Containers[0].Image == "web:2" })
 	}
 }
+
+// The partition counts from the first ordinal.
+func TestStatefulSetPartitionAfterTheFirstOrdinal(t *testing.T) {
+	r := start(t, controllers.Options{}, "statefulset", "scheduler", "kubelet")
+	set := database(2)
+	set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5}
+	set.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: new(int32(1))}}
+	must(r.kube.AppsV1().StatefulSets("default").Create(t.Context(), set, metav1.CreateOptions{}))(r)
+	r.rolled("db", 2)
+	old := must(r.kube.CoreV1().Pods("default").Get(t.Context(), "db-5", metav1.GetOptions{}))(r)
+	r.patch("statefulsets", "db", secondImage)
+	one(r, "pods", "default", "db-6", func(pod *corev1.Pod) bool { return pod.Spec.Containers[0].Image == "web:2" && isReady(pod) })
+	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "db-5", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if pod := one(r, "pods", "default", "db-5", func(pod *corev1.Pod) bool { return pod.UID != old.UID && isReady(pod) }); pod.Spec.Containers[0].Image != "web:1" {
+		t.Errorf("the pod below the partition has image %s", pod.Spec.Containers[0].Image)
+	}
+}
