@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	appslisters "k8s.io/client-go/listers/apps/v1"
+	listers "k8s.io/client-go/listers/core/v1"
 )
 
 // deployment moves a Deployment's pods from old ReplicaSets to the ReplicaSet of the current
@@ -21,15 +22,31 @@ type deployment struct {
 	queue       *loop
 	deployments appslisters.DeploymentLister
 	sets        appslisters.ReplicaSetLister
+	pods        listers.PodLister
 }
 
 func newDeployment(c *cluster) (*loop, error) {
-	d := &deployment{cluster: c, deployments: c.informers.Apps().V1().Deployments().Lister(), sets: c.informers.Apps().V1().ReplicaSets().Lister()}
+	apps := c.informers.Apps().V1()
+	d := &deployment{cluster: c, deployments: apps.Deployments().Lister(), sets: apps.ReplicaSets().Lister(), pods: c.informers.Core().V1().Pods().Lister()}
 	l := newLoop(d.sync)
-	l.watch(c.informers.Apps().V1().Deployments().Informer(), ownKey)
-	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), controllerKey("Deployment"))
+	l.watch(apps.Deployments().Informer(), ownKey)
+	l.watch(apps.ReplicaSets().Informer(), controllerKey("Deployment"))
+	c.watchPods(l, d.waitingFor)
 	d.queue = l
 	return l, nil
+}
+
+// waitingFor returns the key of the Deployment that may wait for the end of a terminating pod.
+func (d *deployment) waitingFor(pod metav1.Object) []string {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || pod.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	rs, err := d.sets.ReplicaSets(pod.GetNamespace()).Get(owner.Name)
+	if err != nil {
+		return nil
+	}
+	return controllerKey("Deployment")(rs)
 }
 
 // rollout is a Deployment with its ReplicaSets. All are copies that may be changed.
@@ -83,29 +100,39 @@ func (d *deployment) advance(ctx context.Context, r *rollout) error {
 	if r.Spec.Paused {
 		return d.scalePaused(ctx, r)
 	}
-	if r.next == nil && r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && podsOf(r.old) > 0 {
-		return d.empty(ctx, r) // a later sync goes on when their pods are gone
-	}
-	if err := d.ensureNext(ctx, r); err != nil {
-		return err
-	}
-	var err error
+	step := d.roll
 	if r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		err = d.recreate(ctx, r)
-	} else {
-		err = d.roll(ctx, r)
+		step = d.recreate
 	}
-	if err != nil {
+	if err := step(ctx, r); err != nil {
 		return err
 	}
 	return d.deleteOldReplicaSets(ctx, r)
 }
 
 func (d *deployment) recreate(ctx context.Context, r *rollout) error {
-	if err := d.empty(ctx, r); err != nil || podsOf(r.old) > 0 {
+	if err := d.empty(ctx, r); err != nil {
+		return err
+	}
+	if wait, err := d.oldPodsRun(r); err != nil || wait {
+		return err // a later sync goes on when their pods are gone
+	}
+	if err := d.ensureNext(ctx, r); err != nil {
 		return err
 	}
 	return d.scale(ctx, r, r.next, *r.Spec.Replicas)
+}
+
+// oldPodsRun reports whether old ReplicaSets have pods that have not ended. The ReplicaSets' status
+// counts no terminating pods.
+func (d *deployment) oldPodsRun(r *rollout) (bool, error) {
+	if podsOf(r.old) > 0 {
+		return true, nil
+	}
+	pods, err := d.pods.Pods(r.Namespace).List(labels.Everything())
+	return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
+		return !isOver(pod) && slices.ContainsFunc(r.old, func(rs *appsv1.ReplicaSet) bool { return metav1.IsControlledBy(pod, rs) })
+	}), err
 }
 
 func (d *deployment) empty(ctx context.Context, r *rollout) error {

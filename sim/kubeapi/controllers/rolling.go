@@ -9,6 +9,9 @@ import (
 // roll makes one step of a rolling update: it scales the new ReplicaSet up as far as the surge
 // allows, and the old ones down as far as the number of available pods allows.
 func (d *deployment) roll(ctx context.Context, r *rollout) error {
+	if err := d.ensureNext(ctx, r); err != nil {
+		return err
+	}
 	surge, unavailable := rollingLimits(r)
 	wanted := *r.Spec.Replicas
 	// A ReplicaSet may still have the pods that a scale-down removed from its spec.

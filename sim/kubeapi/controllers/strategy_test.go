@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,9 +29,10 @@ func (r rig) available(image string) {
 	})
 }
 
-// With the Recreate strategy, pods of two templates never exist at the same time.
+// With the Recreate strategy, pods of two templates never exist at the same time. Terminating pods
+// still exist.
 func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
-	r := start(t, controllers.Options{})
+	r := start(t, controllers.Options{StopAfter: 50 * time.Millisecond})
 	d := web(3)
 	d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
@@ -43,7 +45,7 @@ func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
 	for e := range w.ResultChan() {
 		pod := e.Object.(*corev1.Pod)
 		switch first := pod.Spec.Containers[0].Image == "web:1"; {
-		case first && e.Type == watch.Modified && pod.DeletionTimestamp != nil:
+		case first && e.Type == watch.Deleted:
 			old--
 		case !first && e.Type == watch.Added:
 			new++
