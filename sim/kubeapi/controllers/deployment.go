@@ -144,10 +144,13 @@ func (d *deployment) empty(ctx context.Context, r *rollout) error {
 	return nil
 }
 
-// scalePaused scales the ReplicaSet that has replicas, if there is only one. Otherwise it changes
-// nothing.
+// scalePaused scales the ReplicaSet that has replicas or, if none has, the newest one. If several
+// have replicas, it changes nothing.
 func (d *deployment) scalePaused(ctx context.Context, r *rollout) error {
 	active := slices.DeleteFunc(r.all(), func(rs *appsv1.ReplicaSet) bool { return *rs.Spec.Replicas == 0 })
+	if all := r.all(); len(active) == 0 && len(all) > 0 {
+		active = all[len(all)-1:]
+	}
 	if len(active) != 1 {
 		return nil
 	}

@@ -77,6 +77,19 @@ func TestPausedDeploymentsWait(t *testing.T) {
 	r.available("web:1")
 }
 
+// A paused deployment without pods can be scaled.
+func TestPausedDeploymentsScaleFromZero(t *testing.T) {
+	r := start(t, controllers.Options{}, "deployment", "replicaset", "scheduler", "kubelet")
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), web(0), metav1.CreateOptions{}))(r)
+	until(r, "a replica set", r.watch("replicasets", "default"), func(all map[string]*appsv1.ReplicaSet) bool { return len(all) == 1 })
+	r.patch("deployments", "web", `{"spec":{"paused":true}}`)
+	one(r, "deployments", "default", "web", func(d *appsv1.Deployment) bool {
+		return reasonOf(d, appsv1.DeploymentProgressing) == "DeploymentPaused"
+	})
+	r.patch("deployments", "web", `{"spec":{"replicas":2}}`)
+	r.available("web:1")
+}
+
 // A rollout whose pods never become ready removes no more pods than maxUnavailable allows, and is
 // reported as timed out.
 func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
