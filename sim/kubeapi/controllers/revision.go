@@ -24,7 +24,7 @@ const (
 )
 
 // ensureNext creates the ReplicaSet of the Deployment's template. If an equal template already has
-// a ReplicaSet, ensureNext gives that the newest revision.
+// a ReplicaSet, ensureNext gives that the newest revision and the Deployment's minReadySeconds.
 func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	newest := int64(0)
 	for _, rs := range r.old {
@@ -32,15 +32,19 @@ func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	}
 	revision := strconv.FormatInt(newest+1, 10)
 	var err error
-	switch {
-	case r.next == nil:
+	if r.next == nil {
 		r.next, err = d.createReplicaSet(ctx, r, revision)
-	case revisionOf(r.next) <= newest:
-		copyAnnotations(r.next, r.Deployment)
-		r.next.Annotations[revisionAnnotation] = revision
-		r.next, err = d.client.AppsV1().ReplicaSets(r.Namespace).Update(ctx, r.next, metav1.UpdateOptions{})
-	case copyAnnotations(r.next, r.Deployment):
-		r.next, err = d.client.AppsV1().ReplicaSets(r.Namespace).Update(ctx, r.next, metav1.UpdateOptions{})
+	} else {
+		changed := copyAnnotations(r.next, r.Deployment)
+		if revisionOf(r.next) <= newest {
+			r.next.Annotations[revisionAnnotation], changed = revision, true
+		}
+		if r.next.Spec.MinReadySeconds != r.Spec.MinReadySeconds {
+			r.next.Spec.MinReadySeconds, changed = r.Spec.MinReadySeconds, true
+		}
+		if changed {
+			r.next, err = d.client.AppsV1().ReplicaSets(r.Namespace).Update(ctx, r.next, metav1.UpdateOptions{})
+		}
 	}
 	if err != nil {
 		return err

@@ -90,6 +90,15 @@ func TestPausedDeploymentsScaleFromZero(t *testing.T) {
 	r.available("web:1")
 }
 
+// A new value of minReadySeconds applies to the pods that exist.
+func TestMinReadySecondsChange(t *testing.T) {
+	r := start(t, controllers.Options{}, "deployment", "replicaset", "scheduler", "kubelet")
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), web(1), metav1.CreateOptions{}))(r)
+	r.available("web:1")
+	r.patch("deployments", "web", `{"spec":{"minReadySeconds":500}}`)
+	one(r, "deployments", "default", "web", func(d *appsv1.Deployment) bool { return d.Status.ReadyReplicas == 1 && d.Status.AvailableReplicas == 0 })
+}
+
 // A rollout whose pods never become ready removes no more pods than maxUnavailable allows, and is
 // reported as timed out.
 func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
