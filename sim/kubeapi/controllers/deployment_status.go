@@ -25,7 +25,7 @@ func (d *deployment) writeStatus(ctx context.Context, r *rollout) error {
 	if r.next != nil {
 		counts.UpdatedReplicas = r.next.Status.Replicas
 	}
-	counts.UnavailableReplicas = max(0, *r.Spec.Replicas-counts.AvailableReplicas)
+	counts.UnavailableReplicas = max(0, wantedOf(r.all())-counts.AvailableReplicas)
 	progressed := counts.UpdatedReplicas > was.UpdatedReplicas || counts.ReadyReplicas > was.ReadyReplicas ||
 		counts.AvailableReplicas > was.AvailableReplicas || counts.Replicas-counts.UpdatedReplicas < was.Replicas-was.UpdatedReplicas
 	*status = counts

@@ -120,7 +120,12 @@ func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
 		if d.Status.AvailableReplicas < 3 {
 			t.Errorf("%d pods available, but only 1 of 4 may be missing", d.Status.AvailableReplicas)
 		}
-		return reasonOf(d, appsv1.DeploymentProgressing) == "ProgressDeadlineExceeded"
+		timedOut := reasonOf(d, appsv1.DeploymentProgressing) == "ProgressDeadlineExceeded"
+		// One pod more and one fewer than four may be there: three old ones and two broken ones.
+		if timedOut && d.Status.UnavailableReplicas != 2 {
+			t.Errorf("%d pods are reported as unavailable, want 2", d.Status.UnavailableReplicas)
+		}
+		return timedOut
 	})
 }
 
