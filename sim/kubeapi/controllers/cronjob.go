@@ -89,6 +89,10 @@ func (j *cronJob) schedule(ctx context.Context, cj *batchv1.CronJob, jobs []*bat
 	}
 	now := time.Now()
 	due, next := dueTime(schedule, scheduledAfter(cj, now), now)
+	if next.IsZero() {
+		j.events.Eventf(cj, corev1.EventTypeWarning, "InvalidSchedule", "invalid schedule %q: no time of the next five years matches it", cj.Spec.Schedule)
+		return nil
+	}
 	j.queue.queue.AddAfter(keyOf(cj.Namespace, cj.Name), time.Until(next))
 	if due.IsZero() || cj.Status.LastScheduleTime != nil && !due.After(cj.Status.LastScheduleTime.Time) {
 		return nil
@@ -174,7 +178,7 @@ func scheduledAfter(cj *batchv1.CronJob, now time.Time) time.Time {
 }
 
 // dueTime returns the latest time of a schedule that is after a moment and not after now, or zero,
-// and the first one after now.
+// and the first one after now, or zero if the schedule never comes again.
 func dueTime(schedule cron.Schedule, after, now time.Time) (due, next time.Time) {
 	for next = schedule.Next(after); !next.IsZero() && !next.After(now); next = schedule.Next(next) {
 		due = next

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,5 +105,15 @@ func TestSuspendedCronJobs(t *testing.T) {
 	one(r, "cronjobs", "default", "other", func(c *batchv1.CronJob) bool { return c.Status.LastSuccessfulTime != nil })
 	if c = must(r.kube.BatchV1().CronJobs("default").Get(t.Context(), "backup", metav1.GetOptions{}))(r); c.Status.LastScheduleTime != nil {
 		t.Errorf("a suspended CronJob started a Job at %v", c.Status.LastScheduleTime)
+	}
+}
+
+// A schedule that no day matches is reported, and not tried again.
+func TestSchedulesThatNeverCome(t *testing.T) {
+	t.Parallel()
+	r := start(t, controllers.Options{}, cronWorkers...)
+	r.schedules(every("0 0 30 2 *", task("")))
+	if e := r.event("InvalidSchedule"); !strings.Contains(e.Message, `"0 0 30 2 *"`) {
+		t.Errorf("event %q", e.Message)
 	}
 }
