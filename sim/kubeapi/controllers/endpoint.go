@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/net"
+	"k8s.io/utils/ptr"
 )
 
 // endpointSet holds the endpoints, by pod, that may share slices: they have the same address family
@@ -41,7 +42,7 @@ func (e *endpointSlice) endpointsOf(svc *corev1.Service) ([]endpointSet, error) 
 				continue
 			}
 			ports := portsOf(svc, pod)
-			key := fmt.Sprint(portsKey(ports))
+			key := portsKey(ports)
 			if sets[key] == nil {
 				sets[key] = &endpointSet{family: discoveryv1.AddressType(family), ports: ports, endpoints: map[string]discoveryv1.Endpoint{}}
 			}
@@ -86,11 +87,28 @@ func numberOf(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.Type == intstr.Int {
 		return port.TargetPort.IntVal, true
 	}
-	for _, container := range pod.Spec.Containers {
-		for _, p := range container.Ports {
-			if p.Name == port.TargetPort.StrVal && p.Protocol == port.Protocol {
-				return p.ContainerPort, true
-			}
+	for i := range pod.Spec.Containers {
+		if number, ok := namedPort(&pod.Spec.Containers[i], port); ok {
+			return number, true
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
+			continue // it ends before the pod is ready; others are sidecars
+		}
+		if number, ok := namedPort(c, port); ok {
+			return number, true
+		}
+	}
+	return 0, false
+}
+
+// namedPort returns the number of a service's named target port on a container.
+func namedPort(container *corev1.Container, port corev1.ServicePort) (int32, bool) {
+	for _, p := range container.Ports {
+		if p.Name == port.TargetPort.StrVal && p.Protocol == port.Protocol {
+			return p.ContainerPort, true
 		}
 	}
 	return 0, false

@@ -116,3 +116,28 @@ func TestSlicesAreFilledAndDeleted(t *testing.T) {
 		return len(all) == 1 && all["default/foreign"] != nil
 	})
 }
+
+// A named target port may belong to a sidecar, which is an init container that runs on.
+func TestNamedPortsOfSidecars(t *testing.T) {
+	r := start(t, controllers.Options{}, "endpointslice", "scheduler", "kubelet")
+	must(r.kube.CoreV1().Services("default").Create(t.Context(), webService(), metav1.CreateOptions{}))(r)
+	pod := onePod("one")
+	pod.Labels = map[string]string{"app": "web"}
+	http := func(port int32) []corev1.ContainerPort {
+		return []corev1.ContainerPort{{Name: "http", ContainerPort: port}}
+	}
+	pod.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "i", Ports: http(1)},
+		{Name: "proxy", Image: "i", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Ports: http(15080)}}
+	must(r.kube.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}))(r)
+	until(r, "an endpoint", r.watch("endpointslices", "default"), func(all map[string]*discoveryv1.EndpointSlice) bool {
+		for _, slice := range all {
+			if len(slice.Endpoints) == 1 {
+				if len(slice.Ports) != 1 || *slice.Ports[0].Port != 15080 {
+					t.Errorf("ports %v", slice.Ports)
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
