@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -109,7 +110,12 @@ func (a *autoscaler) target(ctx context.Context, h *autoscalingv2.HorizontalPodA
 	if err != nil {
 		return nil, schema.GroupResource{}, fmt.Errorf("invalid API version in scale target reference: %w", err)
 	}
-	mapping, err := a.mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, gv.Version)
+	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
+	mapping, err := a.mapper.RESTMapping(kind, gv.Version)
+	if meta.IsNoMatchError(err) { // the kind may be new
+		a.mapper.Reset()
+		mapping, err = a.mapper.RESTMapping(kind, gv.Version)
+	}
 	if err != nil {
 		return nil, schema.GroupResource{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
@@ -79,5 +80,23 @@ func TestAutoscalersOfMissingTargets(t *testing.T) {
 		one(r, "horizontalpodautoscalers", "default", name, func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
 			return len(h.Status.Conditions) == 1 && h.Status.Conditions[0].Status == corev1.ConditionFalse && h.Status.Conditions[0].Reason == "FailedGetScale"
 		})
+	}
+}
+
+// A target may have a kind that was defined after the first autoscaler.
+func TestAutoscalersOfNewKinds(t *testing.T) {
+	r := start(t, controllers.Options{}, "autoscaler")
+	scale := func(name, version, kind string) {
+		h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: version, Kind: kind, Name: "web"}, MaxReplicas: 4}}
+		must(r.kube.AutoscalingV2().HorizontalPodAutoscalers("default").Create(t.Context(), h, metav1.CreateOptions{}))(r)
+	}
+	scale("first", "apps/v1", "Deployment") // makes the controller read the kinds
+	one(r, "horizontalpodautoscalers", "default", "first", func(h *autoscalingv2.HorizontalPodAutoscaler) bool { return len(h.Status.Conditions) == 1 })
+	r.define(must(dynamic.NewForConfig(r.api.Config()))(r), "rockets", "Rocket")
+	scale("second", "example.com/v1", "Rocket")
+	h := one(r, "horizontalpodautoscalers", "default", "second", func(h *autoscalingv2.HorizontalPodAutoscaler) bool { return len(h.Status.Conditions) == 1 })
+	if message := h.Status.Conditions[0].Message; strings.Contains(message, "no matches for kind") {
+		t.Errorf("condition %q", message)
 	}
 }
