@@ -102,16 +102,31 @@ func (e *endpointSlice) deleteAll(ctx context.Context, have []*discoveryv1.Endpo
 	return nil
 }
 
-// write updates the slices to contain the endpoints. An endpoint stays in its slice, new endpoints
-// go into slices with free space, and empty slices are deleted, except for the last one.
+// write updates the slices to contain the endpoints. An endpoint stays in its slice, and new ones go
+// into slices with free space. Slices for other ports than before replace those that nothing needs
+// any more. The rest of these is deleted, except for the last one.
 func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*discoveryv1.EndpointSlice, sets []endpointSet) error {
 	slices.SortFunc(have, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	taken := map[string]bool{}
 	for _, slice := range have {
 		taken[slice.Name] = true
 	}
+	spare := slices.DeleteFunc(slices.Clone(have), func(old *discoveryv1.EndpointSlice) bool {
+		return slices.ContainsFunc(sets, func(s endpointSet) bool { return s.fits(old) })
+	})
+	add := func(family discoveryv1.AddressType) *discoveryv1.EndpointSlice {
+		slice := &discoveryv1.EndpointSlice{AddressType: family}
+		i := slices.IndexFunc(spare, func(old *discoveryv1.EndpointSlice) bool { return old.AddressType == family })
+		if i < 0 {
+			slice.Namespace, slice.Name = svc.Namespace, freeName(svc, taken)
+			return slice
+		}
+		spare[i].ObjectMeta.DeepCopyInto(&slice.ObjectMeta)
+		spare = slices.Delete(spare, i, i+1)
+		return slice
+	}
 	for i := range sets {
-		if err := e.writeSet(ctx, svc, &sets[i], have, taken); err != nil {
+		if err := e.writeSet(ctx, svc, &sets[i], have, add); err != nil {
 			return err
 		}
 	}
@@ -124,7 +139,7 @@ func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*
 	return e.deleteAll(ctx, stale)
 }
 
-func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *endpointSet, have []*discoveryv1.EndpointSlice, taken map[string]bool) error {
+func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *endpointSet, have []*discoveryv1.EndpointSlice, add func(discoveryv1.AddressType) *discoveryv1.EndpointSlice) error {
 	set.uses = map[string]bool{}
 	next, todo := set.keep(have) // next is the new state of the set's slices
 	names := slices.Sorted(maps.Keys(todo))
@@ -137,8 +152,8 @@ func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *
 		fill(slice)
 	}
 	for len(names) > 0 || len(next) == 0 {
-		slice := &discoveryv1.EndpointSlice{AddressType: set.family, Ports: set.ports}
-		slice.Namespace, slice.Name = svc.Namespace, freeName(svc, taken)
+		slice := add(set.family)
+		slice.Ports = set.ports
 		fill(slice)
 		next = append(next, slice)
 	}
@@ -154,12 +169,17 @@ func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *
 	return nil
 }
 
+// fits reports whether a slice may contain the endpoints of the set.
+func (set *endpointSet) fits(slice *discoveryv1.EndpointSlice) bool {
+	return slice.AddressType == set.family && apiequality.Semantic.DeepEqual(slice.Ports, set.ports)
+}
+
 // keep returns the slices of the set without the endpoints that are gone, and the endpoints that are
 // in none of them.
 func (set *endpointSet) keep(have []*discoveryv1.EndpointSlice) (kept []*discoveryv1.EndpointSlice, missing map[string]discoveryv1.Endpoint) {
 	missing = maps.Clone(set.endpoints)
 	for _, old := range have {
-		if old.AddressType != set.family || !apiequality.Semantic.DeepEqual(old.Ports, set.ports) {
+		if !set.fits(old) {
 			continue
 		}
 		slice := old.DeepCopy()

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
@@ -140,4 +141,30 @@ func TestNamedPortsOfSidecars(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// A slice stays when a service gets its first endpoint, when its ports change, and when it loses its
+// last endpoint.
+func TestSlicesAreReused(t *testing.T) {
+	r := start(t, controllers.Options{}, "endpointslice")
+	list := must(r.kube.DiscoveryV1().EndpointSlices("default").List(t.Context(), metav1.ListOptions{}))(r)
+	events := must(r.kube.DiscoveryV1().EndpointSlices("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion}))(r)
+	defer events.Stop()
+	expect := func(want string) {
+		t.Helper()
+		e := <-events.ResultChan()
+		if got := fmt.Sprintf("%s with %d endpoints", e.Type, len(e.Object.(*discoveryv1.EndpointSlice).Endpoints)); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+	must(r.kube.CoreV1().Services("default").Create(t.Context(), webService(), metav1.CreateOptions{}))(r)
+	expect("ADDED with 0 endpoints")
+	r.serve("one", "10.1.0.1", 8080, corev1.ConditionTrue)
+	expect("MODIFIED with 1 endpoints")
+	must(r.kube.CoreV1().Services("default").Patch(t.Context(), "web", types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/ports/0/targetPort","value":9090}]`), metav1.PatchOptions{}))(r)
+	expect("MODIFIED with 1 endpoints")
+	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", *metav1.NewDeleteOptions(0)); err != nil {
+		t.Fatal(err)
+	}
+	expect("MODIFIED with 0 endpoints")
 }
