@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 	_ "time/tzdata" // schedules name time zones, which not every machine has
 
@@ -101,6 +102,10 @@ func (j *cronJob) schedule(ctx context.Context, cj *batchv1.CronJob, jobs []*bat
 		j.events.Eventf(cj, corev1.EventTypeWarning, "MissSchedule", "Missed scheduled time to start a job: %s", due.UTC().Format(time.RFC1123Z))
 		return nil
 	}
+	if slices.ContainsFunc(jobs, func(of *batchv1.Job) bool { return of.Name == jobName(cj, due) }) {
+		cj.Status.LastScheduleTime = ptr.To(metav1.NewTime(due)) // an earlier sync created it, but its status is not in the cache
+		return nil
+	}
 	running := unfinished(jobs)
 	switch {
 	case len(running) == 0:
@@ -118,12 +123,17 @@ func (j *cronJob) schedule(ctx context.Context, cj *batchv1.CronJob, jobs []*bat
 	return j.create(ctx, cj, due)
 }
 
-// create creates the Job of a due time. Its name contains the minute, so that a Job that the cache
-// does not show yet is not created twice.
+// jobName returns the name of the Job of a due time. It contains the minute, so that a Job that the
+// cache does not show yet is not created twice.
+func jobName(cj *batchv1.CronJob, due time.Time) string {
+	return fmt.Sprintf("%s-%d", cj.Name, due.Unix()/60)
+}
+
+// create creates the Job of a due time.
 func (j *cronJob) create(ctx context.Context, cj *batchv1.CronJob, due time.Time) error {
 	of := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cj.Namespace, Name: fmt.Sprintf("%s-%d", cj.Name, due.Unix()/60),
+			Namespace: cj.Namespace, Name: jobName(cj, due),
 			Labels: cj.Spec.JobTemplate.Labels, Annotations: maps.Clone(cj.Spec.JobTemplate.Annotations),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cj, cronJobKind)},
 		},

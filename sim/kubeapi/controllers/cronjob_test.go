@@ -117,3 +117,22 @@ func TestSchedulesThatNeverCome(t *testing.T) {
 		t.Errorf("event %q", e.Message)
 	}
 }
+
+// The Job of a due time is neither replaced nor created again if the status does not show it yet.
+func TestCronJobsKnowTheirLatestJob(t *testing.T) {
+	t.Parallel()
+	r := startAlone(t)
+	c := every("0 * * * *", task(""))
+	c.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent
+	r.schedules(c)
+	due := time.Now().Truncate(time.Hour)
+	c.Status.LastScheduleTime = new(metav1.NewTime(due.Add(-time.Hour)))
+	must(r.kube.BatchV1().CronJobs("default").UpdateStatus(t.Context(), c, metav1.UpdateOptions{}))(r)
+	job := r.runJob(fromCron(c, task(fmt.Sprintf("backup-%d", due.Unix()/60))))
+	running := must(controllers.Start(t.Context(), r.api.Config(), controllers.Options{}, "cronjob"))(r)
+	t.Cleanup(running.Stop)
+	one(r, "cronjobs", "default", "backup", func(c *batchv1.CronJob) bool { return c.Status.LastScheduleTime.Time.Equal(due) })
+	if now := must(r.kube.BatchV1().Jobs("default").Get(t.Context(), job.Name, metav1.GetOptions{}))(r); now.UID != job.UID {
+		t.Error("the job was replaced")
+	}
+}
