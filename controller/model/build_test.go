@@ -107,7 +107,7 @@ func FuzzPaths(f *testing.F) {
 }
 
 // A prefix that is rewritten to itself is a rewritten prefix "/p/", so nginx matches all paths of the
-// host as regular expressions. A path that is none is matched literally.
+// host as regular expressions. A path that is not a regular expression is matched literally.
 func TestPathsBesideAPrefixThatIsRewrittenToItself(t *testing.T) {
 	itself := ingress("itself", path("/p", false))
 	itself.Annotations = map[string]string{annotations.DefaultPrefix + "/rewrite-target": "/p"}

@@ -487,7 +487,7 @@ func TestPasswordsOfURLsAreNotKept(t *testing.T) {
 	}
 }
 
-// A host with a port is a host, and an address is none.
+// A host with a port is hashed like any other; an address is not.
 func TestHostsWithPortsAreHashed(t *testing.T) {
 	for value, kept := range map[string]string{"app.secret.corp:8443": ":8443", "secret:80": ":80", "10.0.0.7:80": "10.0.0.7:80", "[fd00::7]:80": "[fd00::7]:80"} {
 		_, text := imported(t, annotated("upstream-vhost", value), dump.Options{HashKey: []byte("a key of the hashes")})

@@ -462,7 +462,7 @@ func TestOldWorkersDoNotProlongTheRun(t *testing.T) {
 	near(t, "busy", out.Busy(), 0.1, 1e-6)
 }
 
-// As in nginx, a shutdown timeout of 0 is none: old workers live as long as their streams.
+// As in nginx, a shutdown timeout of 0 means no timeout: old workers live as long as their streams.
 func TestNoShutdownTimeout(t *testing.T) {
 	s := settings()
 	s.ShutdownTimeout = 0
