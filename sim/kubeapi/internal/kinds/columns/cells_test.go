@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -58,11 +59,12 @@ func TestCells(t *testing.T) {
 		{Claim, &corev1.PersistentVolumeClaim{ObjectMeta: deleted, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}, "Status", "Terminating"},
 		{Volume, &corev1.PersistentVolume{ObjectMeta: deleted, Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}}, "Status", "Terminating"},
 	} {
-		cells := test.printer.Cells(test.obj, now)
-		for i, column := range test.printer.Columns {
-			if column.Name == test.column && cells[i] != test.want {
-				t.Errorf("%T: the cell %s is %v, want %v", test.obj, column.Name, cells[i], test.want)
-			}
+		at := slices.IndexFunc(test.printer.Columns, func(c metav1.TableColumnDefinition) bool { return c.Name == test.column })
+		if at < 0 {
+			t.Fatalf("%T: there is no column %s", test.obj, test.column)
+		}
+		if got := test.printer.Cells(test.obj, now)[at]; got != test.want {
+			t.Errorf("%T: the cell %s is %v, want %v", test.obj, test.column, got, test.want)
 		}
 	}
 }
