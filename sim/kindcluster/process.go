@@ -45,17 +45,17 @@ func Main(id string) (int, error) {
 // first returns the first process of a container; 0 if all have ended. Its parent is outside the
 // container, like those of processes that were executed in it later.
 func first(pids []int) int {
-	first, began := 0, uint64(0)
+	oldest, began := 0, uint64(0)
 	for _, pid := range pids {
 		stat, err := statOf(pid)
 		if err != nil || slices.Contains(pids, stat.PPID) {
 			continue
 		}
-		if first == 0 || stat.Starttime < began {
-			first, began = pid, stat.Starttime
+		if oldest == 0 || stat.Starttime < began {
+			oldest, began = pid, stat.Starttime
 		}
 	}
-	return first
+	return oldest
 }
 
 func statOf(pid int) (procfs.ProcStat, error) {

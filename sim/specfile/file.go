@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// DecodeFile decodes a file that names no format into a pointer to a struct. Fields that the struct does
+// DecodeFile decodes a file without apiVersion and kind into a pointer to a struct. Fields that the struct does
 // not have are errors. An empty file changes nothing. kinds is that of TypesOf.
 func DecodeFile(name string, data []byte, into any, kinds map[string]string) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))

@@ -48,8 +48,8 @@ func Compare(ctx context.Context, cases []*behave.Case, ask Ask, progress func(s
 	return b, nil
 }
 
-// confirm adds the differences that occurred again, without values that did not, and counts the others. A case that could not be compared
-// the second time does not refute its differences.
+// confirm adds the differences that occurred again, without values that did not, and counts the others. A
+// case that could not be compared the second time does not refute its differences.
 func confirm(b *regress.Behaviour, all []diff.Difference, second diff.Document, same func(a, b diff.Difference) bool) {
 	void := map[string]bool{}
 	for _, one := range second.NotCompared {
