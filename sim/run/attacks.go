@@ -20,7 +20,7 @@ func (r *rig) attacks(o Options) []traffic.Attack {
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
 			Lane: lane.Lane, To: to.of(lane.Lane), Subject: r.name, Log: r.log,
-			Last: lane.Last, Bytes: lane.Bytes, TLS: to.tls,
+			Last: lane.Last, Bytes: lane.Bytes, TLS: to.tls, Zipf: lane.Zipf,
 		}
 		if slices.Contains(traffic.StreamLanes(), lane.Lane) {
 			attack.Targets = r.streamTargets(lane, to.streams)

@@ -24,6 +24,9 @@ const (
 	MostAllPaths = 1_000_000
 	// MostChanges limits the changes of a churn, at about 1 KB each.
 	MostChanges = 1_000_000
+	// MostZipf limits the exponent of Zipf's law. There, the second most popular host gets one of a
+	// thousand requests.
+	MostZipf = 10.0
 	// MostRate limits the rate of a lane or a churn.
 	MostRate = Rate(1_000_000)
 	// LeastRate keeps the time between two requests below 31 days.

@@ -158,6 +158,8 @@ type Traffic struct {
 	Ramp *Ramp `yaml:"ramp,omitempty"`
 	// Lets the rate, including that of a ramp, oscillate like a sine.
 	Sine *Sine `yaml:"sine,omitempty"`
+	// How unequal the hosts, with their paths, share the requests: an exponent of Zipf's law. The n-th most popular gets requests in proportion to 1/n^zipf. About 1 is usual for web traffic. Default: all get alike.
+	Zipf float64 `yaml:"zipf,omitempty" jsonschema:"minimum=0,maximum=10"`
 	// The only host to ask, from the population, a manifest or new-hosts; one that ends with .invalid needs no ingress. Default: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
 	// Whose pods must answer at the host of a manifest; in lanes of plain TCP and UDP, the only service to connect to. Default: any.

@@ -26,6 +26,7 @@ func (c *checker) traffic() {
 		c.arrivals(t, path)
 		c.length(t, append(path, "last"))
 		c.size(t, append(path, "bytes"))
+		c.zipf(t, append(path, "zipf"))
 		if slices.Contains(c.known.StreamLanes, t.Lane) {
 			c.streamLane(t, path)
 		} else {
@@ -79,6 +80,18 @@ func (c *checker) size(t Traffic, path []any) {
 		c.Problem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", path...)
 	case c.known.SizedLanes != nil && slices.Contains(c.known.Lanes, t.Lane) && !slices.Contains(c.known.SizedLanes, t.Lane):
 		c.Problem("bytes: bodies of the lane "+t.Lane+" have no chosen size", "remove it; the lanes that have are "+strings.Join(c.known.SizedLanes, ", "), path...)
+	}
+}
+
+// zipf checks how requests divide among several hosts or services.
+func (c *checker) zipf(t Traffic, path []any) {
+	switch {
+	case !(t.Zipf >= 0 && t.Zipf <= MostZipf):
+		c.Problem(fmt.Sprintf("zipf: %v is out of bounds", t.Zipf), fmt.Sprintf("write a number from 0, for all hosts alike, to %v; 1 is usual", MostZipf), path...)
+	case t.Zipf > 0 && t.Host != "":
+		c.Problem("zipf: divides requests among hosts, and host: names one", "remove one of them", path...)
+	case t.Zipf > 0 && t.Service != "":
+		c.Problem("zipf: divides requests among services, and service: names one", "remove one of them", path...)
 	}
 }
 

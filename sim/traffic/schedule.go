@@ -30,10 +30,11 @@ type schedule struct {
 	attack Attack
 	lane   lane
 	random *rand.Rand
-	start  time.Time
-	due    time.Duration // of the last shot, since start
-	made   uint64        // shots
-	ours   int           // of them, in our share
+	popularity
+	start time.Time
+	due   time.Duration // of the last shot, since start
+	made  uint64        // shots
+	ours  int           // of them, in our share
 
 	noteEnd func()        // sets ended, once
 	ended   time.Duration // since start: when the first goroutine saw that ctx is done
@@ -47,13 +48,14 @@ func newSchedule(ctx, inFlight context.Context, a Attack, l lane) *schedule {
 	stream := fnv.New64a()
 	stream.Write([]byte(l.name))
 	s := &schedule{
-		ctx:      ctx,
-		attack:   a,
-		lane:     l,
-		random:   rand.New(rand.NewPCG(a.Seed, stream.Sum64())),
-		start:    a.Start,
-		inFlight: inFlight,
-		unsent:   map[uint64]bool{},
+		ctx:        ctx,
+		attack:     a,
+		lane:       l,
+		random:     rand.New(rand.NewPCG(a.Seed, stream.Sum64())),
+		popularity: newPopularity(a.Targets, a.Zipf, a.Seed),
+		start:      a.Start,
+		inFlight:   inFlight,
+		unsent:     map[uint64]bool{},
 	}
 	if s.start.IsZero() {
 		s.start = time.Now()
@@ -107,7 +109,7 @@ func (s *schedule) make() shot {
 	made := shot{
 		number: s.made,
 		due:    s.start.Add(s.due),
-		target: s.attack.Targets[s.random.IntN(len(s.attack.Targets))],
+		target: s.choose(s.random),
 	}
 	if s.lane.http != nil && s.lane.http.body != nil {
 		made.body = s.lane.http.body(s.random)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -26,7 +27,8 @@ type Attack struct {
 	Rate    vegeta.Pacer `json:"-"` // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
 	To      netip.AddrPort
 	TLS     netip.AddrPort // where targets over TLS are reached; needed only if there are some
-	Targets []Target       // each request chooses one, with equal probability; lanes whose protocol chooses the paths only use whole hosts
+	Targets []Target       // each request chooses one; lanes whose protocol chooses the paths only use whole hosts
+	Zipf    float64        // exponent of Zipf's law, which that choice follows; 0: equal probability
 	Seed    uint64         // of that choice and of the bodies: the same seed and lane make the same requests
 	Timeout time.Duration  // from sending to the answer's last byte; 0: 10 s
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
@@ -120,6 +122,8 @@ func (a *Attack) check() (lane, error) {
 		return l, errors.New("no rate")
 	case !a.Share.valid():
 		return l, fmt.Errorf("share %d of %d: want an index from 0, below the number of generators", a.Share.Index, a.Share.Of)
+	case !(a.Zipf >= 0) || math.IsInf(a.Zipf, 1):
+		return l, fmt.Errorf("an exponent of Zipf's law of %v; it must be a number from 0", a.Zipf)
 	case a.Last < 0 || a.Bytes < 0:
 		return l, fmt.Errorf("requests that last %v and have %d bytes; neither can be below zero", a.Last, a.Bytes)
 	}
