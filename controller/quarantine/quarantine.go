@@ -60,11 +60,14 @@ type refusedIngress struct {
 func (one *refusedIngress) demote(prefix string) {
 	switch closed := ReplacementOf(one.wanted, nil, prefix); {
 	case one.replacement.Closure != nil && one.replacement.Closure.Routes == nil, closed.Ingress == nil:
-		one.replacement = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
+		one.replacement = leftOut
 	default:
 		one.replacement = closed
 	}
 }
+
+// leftOut replaces an ingress whose paths cannot be closed.
+var leftOut = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 
 type unaccepted struct {
 	good        *networkingv1.Ingress
@@ -80,7 +83,8 @@ func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time
 	q.seen, q.settings = cluster, settings
 	if changed {
 		q.around = neighbours{before: q.around.digests}
-		q.followIngresses(cluster)
+		accepted, _ := q.accepted(cluster)
+		q.followIngresses(accepted)
 		q.followKeys(cluster)
 	}
 	for _, s := range q.allRejections() {
@@ -153,6 +157,27 @@ func (q *Quarantine) rejects(ingress *networkingv1.Ingress) bool {
 	return one != nil && SameConfiguration(one.wanted, ingress, q.Prefix)
 }
 
+// isProven reports whether nginx has accepted an ingress of a cluster that accepted returned.
+func (q *Quarantine) isProven(ingress *networkingv1.Ingress) bool {
+	if q.replacements[ingress] {
+		return slices.Contains(q.acceptedLast, ingress)
+	}
+	good := q.goodVersion(ingress)
+	return good != nil && SameConfiguration(good, ingress, q.Prefix)
+}
+
+// instead returns the replacement of an ingress of a cluster that accepted returned. One that is a
+// replacement itself is closed or, if it is closed already, left out.
+func (q *Quarantine) instead(ingress *networkingv1.Ingress, cluster snapshot.Snapshot) Replacement {
+	if !q.replacements[ingress] {
+		return ReplacementOf(ingress, q.goodVersion(ingress), q.Prefix)
+	}
+	if closure, closed := cluster.Closed[ingress]; closed && closure.Routes == nil {
+		return leftOut
+	}
+	return ReplacementOf(ingress, nil, q.Prefix)
+}
+
 // goodVersion returns the last known good version of an ingress, or nil.
 func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	good := q.good[snapshot.NameOf(ingress)]
@@ -205,7 +230,9 @@ func (one *refusedIngress) reasonToPeople() string {
 	return fmt.Sprintf("nginx rejects it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.replacement.Description)
 }
 
-// accepted returns the cluster with a replacement for each version that is not accepted.
+// accepted returns the cluster with a replacement for each version that is not accepted: what nginx
+// accepted before, or 503. nginx may reject the replacement as well. Then it is in quarantine, in
+// place of an earlier version.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	if len(cluster.Rejected) == 0 {
 		q.unaccepted, q.replacements = nil, nil
@@ -218,21 +245,23 @@ func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []m
 	for _, rejection := range cluster.Rejected {
 		name := snapshot.NameOf(rejection.Ingress)
 		i := slices.IndexFunc(ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == name })
-		var good *networkingv1.Ingress
 		if i >= 0 {
-			good = ingresses[i]
 			ingresses = slices.Delete(ingresses, i, i+1)
-			if q.cases[name] != nil {
-				good = q.goodVersion(good)
-			}
 		}
+		good := q.goodVersion(rejection.Ingress)
 		one, known := q.unaccepted[rejection.Ingress]
 		if !known || one.good != good {
 			one = unaccepted{good, ReplacementOf(rejection.Ingress, good, q.Prefix)}
 		}
 		still[rejection.Ingress] = one
 		ingresses, closed = one.replacement.addTo(ingresses, closed)
-		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + one.replacement.Description})
+		says := one.replacement.Description
+		if refused := q.cases[name]; refused != nil && refused.wanted == one.replacement.Ingress {
+			says = refused.reasonToPeople()
+		} else {
+			delete(q.cases, name)
+		}
+		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + says})
 	}
 	q.unaccepted, q.replacements = still, make(map[*networkingv1.Ingress]bool)
 	for _, one := range still {
@@ -263,10 +292,11 @@ func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) 
 	closed := maps.Clone(cluster.Closed)
 	for _, ingress := range cluster.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.replacements[ingress] || !out(suspect{ingress: name}) {
+		if !out(suspect{ingress: name}) {
 			ingresses = append(ingresses, ingress)
 			continue
 		}
+		delete(closed, ingress)
 		ingresses, closed = q.replacementOf(ingress).addTo(ingresses, closed)
 	}
 	cluster.Ingresses, cluster.Closed = ingresses, closed

@@ -66,14 +66,9 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	cluster, _ = q.accepted(cluster)
 	for _, ingress := range cluster.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.cases[name] != nil || q.replacements[ingress] {
-			continue
+		if q.cases[name] == nil && !q.isProven(ingress) {
+			q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, replacement: q.instead(ingress, cluster)})
 		}
-		good := q.goodVersion(ingress)
-		if good != nil && SameConfiguration(good, ingress, q.Prefix) {
-			continue
-		}
-		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, good, q.Prefix)})
 	}
 	if len(q.known) == 0 && !q.strip() {
 		q.suspectAll()
@@ -112,7 +107,7 @@ func (q *Quarantine) suspectAll() {
 		one.untested = true
 	}
 	for _, ingress := range q.pinned.Ingresses {
-		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.replacements[ingress] {
+		if name := snapshot.NameOf(ingress); q.cases[name] == nil {
 			q.wide[suspect{ingress: name}] = true
 		}
 	}
@@ -301,8 +296,10 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 	if one == nil {
 		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
 		ingress := q.pinned.Ingresses[i]
-		one = &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, nil, q.Prefix), untested: true}
-		delete(q.good, s.ingress) // no longer good
+		if _, closed := q.pinned.Closed[ingress]; !closed {
+			delete(q.good, s.ingress) // no longer good
+		}
+		one = &refusedIngress{wanted: ingress, replacement: q.instead(ingress, q.pinned), untested: true}
 		q.known = map[suspect]bool{}
 		q.put(s, one)
 	}
