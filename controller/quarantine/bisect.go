@@ -69,6 +69,7 @@ func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Te
 				}
 			}
 		}
+		q.catchUp()
 		if t.Yield() {
 			break
 		}

@@ -39,6 +39,7 @@ type Quarantine struct {
 
 	seen     snapshot.Snapshot // the cluster in the last call of Follow
 	settings string
+	behind   bool       // the quarantine has not been updated to seen and settings
 	around   neighbours // the neighbours in seen
 
 	search
@@ -79,19 +80,27 @@ type unaccepted struct {
 // other input of nginx.conf, such as the template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
-	changed := settings != q.settings || !sameStatic(q.seen, cluster)
+	q.behind = q.behind || settings != q.settings || !sameStatic(q.seen, cluster)
 	q.seen, q.settings = cluster, settings
-	if changed {
-		q.around = neighbours{before: q.around.digests}
-		accepted, _ := q.accepted(cluster)
-		q.followIngresses(accepted)
-		q.followKeys(cluster)
-	}
+	q.catchUp()
 	for _, s := range q.allRejections() {
 		if s.rejected && s.due(now) {
 			s.rejected = false
 		}
 	}
+}
+
+// catchUp updates the quarantine if it is behind the cluster of the last call of Follow. A search in
+// pinned comes first, because its trials and verdicts are about the versions in pinned.
+func (q *Quarantine) catchUp() {
+	if !q.behind || len(q.wide) > 0 {
+		return
+	}
+	q.behind = false
+	q.around = neighbours{before: q.around.digests}
+	cluster, _ := q.accepted(q.seen)
+	q.followIngresses(cluster)
+	q.followKeys(q.seen)
 }
 
 func (q *Quarantine) followIngresses(cluster snapshot.Snapshot) {
@@ -258,7 +267,7 @@ func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []m
 		says := one.replacement.Description
 		if refused := q.cases[name]; refused != nil && refused.wanted == one.replacement.Ingress {
 			says = refused.reasonToPeople()
-		} else {
+		} else if len(q.wide) == 0 {
 			delete(q.cases, name)
 		}
 		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + says})

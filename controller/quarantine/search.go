@@ -304,7 +304,10 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 		q.put(s, one)
 	}
 	one.pass(words, now)
-	one.around = q.surroundings(one.wanted)
+	one.around = ""
+	if !q.behind {
+		one.around = q.surroundings(one.wanted)
+	}
 	delete(q.wide, s)
 	reason := one.reasonToPeople()
 	return &Verdict{Ingress: one.wanted, Reason: reason, news: one.isNews(reason)}

@@ -1,0 +1,74 @@
+package quarantine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// searching returns a run in a search among 20 ingresses that nginx accepted before: at its start, or
+// when it has found i03.
+func searching(t *testing.T, found bool) (*run, []*networkingv1.Ingress) {
+	r := newRun(t)
+	var all []*networkingv1.Ingress
+	for i := range 20 {
+		all = append(all, asking(fmt.Sprintf("i%02d", i), ""))
+	}
+	r.sync(clusterOf(all...), 9)
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		for _, ingress := range cluster.Ingresses {
+			if _, closed := cluster.Closed[ingress]; !closed && ingress.Name == "i03" && len(ingress.Annotations) == 0 {
+				return "its Secret is bad"
+			}
+		}
+		return ""
+	}
+	r.sync(clusterOf(all...), 1)
+	for range 20 {
+		if found && len(r.cases) == 0 {
+			r.sync(clusterOf(all...), 1)
+		}
+	}
+	if len(r.wide) == 0 || (len(r.cases) > 0) != found {
+		t.Fatalf("%d ingresses in quarantine, %d suspects", len(r.cases), len(r.wide))
+	}
+	return r, all
+}
+
+// An ingress that is deleted during a search has no effect on the verdicts about the others, and does
+// not stay in quarantine.
+func TestDeletionDuringASearch(t *testing.T) {
+	for _, found := range []bool{false, true} {
+		t.Run(fmt.Sprintf("found %t", found), func(t *testing.T) {
+			r, all := searching(t, found)
+			rest := append(all[:3:3], all[4:]...)
+			for range 60 {
+				r.sync(clusterOf(rest...), 1)
+			}
+			if got := r.names(); strings.Count(got, "i") != 19 || r.Frozen() != nil {
+				t.Errorf("served %q, frozen: %v", got, r.Frozen())
+			}
+			if wait, any := r.Wait(r.now); any || r.Holds() {
+				t.Errorf("there is a trial to wait for, in %v, or an ingress in quarantine: %v", wait, r.cases)
+			}
+		})
+	}
+}
+
+// The verdict about a version is not one about a version that corrects it during the search.
+func TestCorrectionDuringASearch(t *testing.T) {
+	r, all := searching(t, true)
+	all[3] = asking("i03", "proxy-body-size: 1m")
+	for range 40 {
+		r.now = r.now.Add(time.Second)
+		r.sync(clusterOf(all...), 1)
+	}
+	if got := r.names(); strings.Count(got, "i") != 20 || r.Holds() {
+		t.Errorf("served %q, in quarantine: %v", got, r.cases)
+	}
+}
