@@ -72,3 +72,32 @@ func TestCorrectionDuringASearch(t *testing.T) {
 		t.Errorf("served %q, in quarantine: %v", got, r.cases)
 	}
 }
+
+// A version that nginx rejected for a while is good again when nginx accepts it.
+func TestRecoveryDuringASearch(t *testing.T) {
+	r, all := searching(t, true)
+	r.nginx.broken = nil
+	r.now = r.now.Add(2 * time.Minute)
+	for range 30 {
+		r.sync(clusterOf(all...), 1)
+	}
+	if got := r.names(); strings.Count(got, "i") != 20 || r.Holds() {
+		t.Fatalf("served %q, in quarantine: %v", got, r.cases)
+	}
+	good := all[3]
+	all[3] = asking("i03", "proxy-body-size: bad")
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		for _, ingress := range cluster.Ingresses {
+			if _, closed := cluster.Closed[ingress]; !closed && ingress.Annotations[prefix+"proxy-body-size"] == "bad" {
+				return "bad size"
+			}
+		}
+		return ""
+	}
+	r.sync(clusterOf(all...), 99)
+	for _, ingress := range r.served.Ingresses {
+		if ingress.Name == "i03" && ingress != good {
+			t.Errorf("instead of the bad version, not the last good one is served: %v, closed: %v", ingress, r.served.Closed[ingress])
+		}
+	}
+}

@@ -30,6 +30,7 @@ type Quarantine struct {
 
 	good         map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
 	acceptedLast []*networkingv1.Ingress                        // the ingresses in the last call of Accepted
+	lost         bool                                           // good has lost a version since then
 
 	ever         bool              // whether nginx has accepted any configuration yet
 	acceptedData map[string]string // the ConfigMap's data in the last accepted one
@@ -332,10 +333,10 @@ func (q *Quarantine) replacementOf(ingress *networkingv1.Ingress) Replacement {
 // Accepted records that nginx accepted a cluster that Serve returned.
 func (q *Quarantine) Accepted(served snapshot.Snapshot) {
 	q.base, q.ever, q.acceptedData = true, true, dataOf(served, q.ConfigMap)
-	if slices.Equal(q.acceptedLast, served.Ingresses) {
+	if !q.lost && slices.Equal(q.acceptedLast, served.Ingresses) {
 		return
 	}
-	q.acceptedLast = served.Ingresses
+	q.lost, q.acceptedLast = false, served.Ingresses
 	good := make(map[types.NamespacedName]*networkingv1.Ingress, len(served.Ingresses))
 	for _, ingress := range served.Ingresses {
 		name := snapshot.NameOf(ingress)

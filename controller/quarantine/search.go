@@ -298,6 +298,7 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 		ingress := q.pinned.Ingresses[i]
 		if _, closed := q.pinned.Closed[ingress]; !closed {
 			delete(q.good, s.ingress) // no longer good
+			q.lost = true
 		}
 		one = &refusedIngress{wanted: ingress, replacement: q.instead(ingress, q.pinned), untested: true}
 		q.known = map[suspect]bool{}
