@@ -359,10 +359,14 @@ func (q *Quarantine) Frozen() error {
 			return fmt.Errorf("nginx rejects a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
 		}
 	}
-	for _, one := range q.cases {
+	var untested []string
+	for name, one := range q.cases {
 		if one.untested {
-			return fmt.Errorf("the replacement of %s has not been tested yet", snapshot.NameOf(one.wanted))
+			untested = append(untested, name.String())
 		}
+	}
+	if len(untested) > 0 {
+		return fmt.Errorf("the replacement of %s has not been tested yet", slices.Min(untested))
 	}
 	if len(q.wide) > 0 {
 		return fmt.Errorf("nginx rejects a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))

@@ -310,6 +310,27 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 	}
 }
 
+// The error names the same one of several untested replacements each time, so that it is one Event.
+func TestFrozenSaysTheSameEachTime(t *testing.T) {
+	r := newRun(t)
+	var all []*networkingv1.Ingress
+	for i := range 9 {
+		all = append(all, asking(fmt.Sprint("i", i), "auth-url: http://a"))
+	}
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		if len(cluster.Ingresses) > 0 {
+			return "duplicate location"
+		}
+		return ""
+	}
+	r.sync(clusterOf(all...), 1)
+	for range 20 {
+		if err := r.Frozen(); err == nil || err.Error() != "the replacement of demo/i0 has not been tested yet" {
+			t.Fatalf("got %v, want the first by name", err)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after string
