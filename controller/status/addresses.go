@@ -26,15 +26,9 @@ type Addresses struct {
 
 // look returns the current addresses, sorted and without duplicates.
 func (a Addresses) look(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]networkingv1.IngressLoadBalancerIngress, error) {
-	texts, err := a.texts(ctx, client, own)
+	found, err := a.find(ctx, client, own)
 	if err != nil {
 		return nil, err
-	}
-	var found []networkingv1.IngressLoadBalancerIngress
-	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
-			found = append(found, address(text))
-		}
 	}
 	slices.SortFunc(found, func(a, b networkingv1.IngressLoadBalancerIngress) int {
 		return cmp.Or(cmp.Compare(a.IP, b.IP), cmp.Compare(a.Hostname, b.Hostname))
@@ -51,9 +45,20 @@ func address(text string) networkingv1.IngressLoadBalancerIngress {
 	return networkingv1.IngressLoadBalancerIngress{Hostname: text}
 }
 
-func (a Addresses) texts(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]string, error) {
+// addresses returns the addresses in texts, some of which may be empty.
+func addresses(texts ...string) []networkingv1.IngressLoadBalancerIngress {
+	var all []networkingv1.IngressLoadBalancerIngress
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text != "" {
+			all = append(all, address(text))
+		}
+	}
+	return all
+}
+
+func (a Addresses) find(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]networkingv1.IngressLoadBalancerIngress, error) {
 	if len(a.Fixed) > 0 {
-		return a.Fixed, nil
+		return addresses(a.Fixed...), nil
 	}
 	if a.Service.Name != "" {
 		service, err := client.CoreV1().Services(a.Service.Namespace).Get(ctx, a.Service.Name, metav1.GetOptions{})
@@ -62,27 +67,28 @@ func (a Addresses) texts(ctx context.Context, client kubernetes.Interface, own *
 		}
 		return ofService(service), nil
 	}
-	return a.ofNodes(ctx, client, own)
+	nodes, err := a.ofNodes(ctx, client, own)
+	return addresses(nodes...), err
 }
 
 // ofService returns the addresses of a Service, depending on its type.
-func ofService(service *corev1.Service) []string {
+func ofService(service *corev1.Service) []networkingv1.IngressLoadBalancerIngress {
 	spec := service.Spec
 	switch spec.Type {
 	case corev1.ServiceTypeExternalName:
-		return []string{spec.ExternalName}
+		return addresses(spec.ExternalName)
 	case corev1.ServiceTypeNodePort:
 		if len(spec.ExternalIPs) > 0 {
-			return spec.ExternalIPs
+			return addresses(spec.ExternalIPs...)
 		}
 	case corev1.ServiceTypeLoadBalancer:
-		var given []string
+		var given []networkingv1.IngressLoadBalancerIngress
 		for _, ingress := range service.Status.LoadBalancer.Ingress {
-			given = append(given, cmp.Or(ingress.IP, ingress.Hostname))
+			given = append(given, networkingv1.IngressLoadBalancerIngress{IP: ingress.IP, Hostname: ingress.Hostname})
 		}
-		return append(given, spec.ExternalIPs...)
+		return append(given, addresses(spec.ExternalIPs...)...)
 	}
-	return []string{spec.ClusterIP}
+	return addresses(spec.ClusterIP)
 }
 
 // ofNodes returns the addresses of the nodes that run a ready pod of the controller. It skips nodes

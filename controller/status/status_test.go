@@ -307,10 +307,13 @@ func TestAddressesOfService(t *testing.T) {
 		"NodePort and external IPs": {spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, ClusterIP: "10.1.0.1", ExternalIPs: external}, want: external},
 		"LoadBalancer": {spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, ClusterIP: "10.1.0.1", ExternalIPs: external},
 			status: []corev1.LoadBalancerIngress{{IP: "198.51.100.1"}, {Hostname: "lb.example"}}, want: []string{"198.51.100.1", "lb.example", "192.0.2.7"}},
+		"LoadBalancer with both": {spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, ClusterIP: "10.1.0.1"},
+			status: []corev1.LoadBalancerIngress{{IP: "198.51.100.1", Hostname: "lb.example"}}, want: []string{"198.51.100.1lb.example"}},
 		"LoadBalancer without one yet": {spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, ClusterIP: "10.1.0.1"}},
 	} {
 		service := &corev1.Service{Spec: test.spec, Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: test.status}}}
-		if got := ofService(service); !slices.Equal(got, test.want) {
+		status := networkingv1.IngressStatus{LoadBalancer: networkingv1.IngressLoadBalancerStatus{Ingress: ofService(service)}}
+		if got := addressesOf(&networkingv1.Ingress{Status: status}); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
