@@ -217,6 +217,21 @@ func TestEqualStatusIsNotWritten(t *testing.T) {
 	}
 }
 
+// An address that occurs twice does not stand for one that is missing.
+func TestDuplicateAddressIsReplaced(t *testing.T) {
+	c := start(t)
+	ingress := c.ingress()
+	ingress.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "10.0.0.1"}, {IP: "10.0.0.1"}}
+	_, err := c.client.NetworkingV1().Ingresses("default").UpdateStatus(t.Context(), ingress, metav1.UpdateOptions{})
+	c.must(err)
+	w := writer{c.options(c.pod, "")}
+	w.Addresses.Fixed = []string{"10.0.0.1", "10.0.0.2"}
+	w.update(t.Context())
+	if got, want := addressesOf(c.ingress()), w.Addresses.Fixed; !slices.Equal(got, want) {
+		t.Errorf("addresses %v, want %v", got, want)
+	}
+}
+
 // A deleted ingress does not prevent writing the others.
 func TestDeletedIngressIsNotAnError(t *testing.T) {
 	c := start(t)

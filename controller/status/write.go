@@ -76,11 +76,12 @@ func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addr
 	return err
 }
 
-// has reports whether an ingress has exactly these addresses, in any order.
+// has reports whether an ingress has exactly these addresses, in any order. They have no duplicates, and
+// what others wrote into the ingress may have some.
 func has(ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) bool {
 	present := ingress.Status.LoadBalancer.Ingress
-	return len(present) == len(addresses) && !slices.ContainsFunc(present, func(one networkingv1.IngressLoadBalancerIngress) bool {
-		return !slices.ContainsFunc(addresses, func(other networkingv1.IngressLoadBalancerIngress) bool {
+	return len(present) == len(addresses) && !slices.ContainsFunc(addresses, func(one networkingv1.IngressLoadBalancerIngress) bool {
+		return !slices.ContainsFunc(present, func(other networkingv1.IngressLoadBalancerIngress) bool {
 			return equality.Semantic.DeepEqual(one, other)
 		})
 	})
