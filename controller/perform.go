@@ -23,6 +23,10 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	if len(steps) == 0 || steps[0].Kind != plan.Reload {
 		return steps, false
 	}
+	if running.Conf.Len() == 0 {
+		c.reloads.start()
+		return steps, false
+	}
 	c.logDiff(running.Conf, next.Conf)
 	if !c.reloadMustWait(opts) {
 		return steps, false
@@ -67,7 +71,7 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 
 // logDiff logs the changes of nginx.conf at verbosity 2, like ingress-nginx.
 func (c *controller) logDiff(running, next conf.Text) {
-	if running.Len() == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
+	if !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
 	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running.Bytes(), "next", next.Bytes())))

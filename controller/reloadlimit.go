@@ -29,6 +29,14 @@ func (l *reloadLimit) begin() {
 	}
 }
 
+// start counts a start of nginx as a reload. It never waits, because nothing can be done before it.
+func (l *reloadLimit) start() {
+	if l != nil {
+		l.taken = true
+		l.limiter.Allow()
+	}
+}
+
 // take reports whether this sync may reload nginx. If not, it calls again at the time when a sync may;
 // first says that no earlier sync has requested that.
 func (l *reloadLimit) take(again func()) (ok, first bool) {

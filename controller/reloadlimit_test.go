@@ -1,6 +1,8 @@
 package controller_test
 
 import (
+	"fmt"
+	"net"
 	"strings"
 	"testing"
 
@@ -24,4 +26,32 @@ func TestReloadsHaveALimitOfTheirOwn(t *testing.T) {
 		t.Errorf("while the reload waits, the host answers %q", got)
 	}
 	r.awaitHost("first.example", "three") // nothing else asks for a sync
+}
+
+// The limit does not hold back the start of nginx, not even after one that failed: there is no nginx yet
+// that could take what needs no reload.
+func TestTheStartHasNoLimit(t *testing.T) {
+	t.Parallel()
+	var taken net.Listener
+	r := launchAs(t, true, func(c *controller.Config) {
+		c.SyncRate, c.DynamicSyncRate = 0.01, 1000
+		var err error
+		if taken, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", c.Options.Ports.HTTP)); err != nil {
+			t.Error(err)
+		}
+	}, func(r *running) { r.service(pod(t, "127.0.47.1", "one")) })
+	if failed := r.log.next("sync"); !strings.Contains(failed.Error, "bind()") {
+		t.Fatalf("the first sync did not fail: %+v", failed)
+	}
+	taken.Close()
+	for {
+		next := r.log.next("sync")
+		if next.Error == "" {
+			break
+		}
+		if !strings.Contains(next.Error, "bind()") {
+			t.Fatalf("after a failed start: %s", next.Error)
+		}
+	}
+	r.log.next("ready")
 }
