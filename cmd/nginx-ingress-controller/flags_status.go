@@ -33,7 +33,7 @@ func (f *flags) addStatus() {
 	s, o := f.set, &f.status
 	s.BoolVar(&o.noElection, "disable-leader-election", false, "do not take part in leader elections, and so never write the status of ingresses")
 	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease for leader election")
-	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a Lease is valid without renewal; the leader renews it within half of that time")
+	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a Lease is valid without renewal; the leader renews it within half of that time; at least 1s")
 	s.BoolVar(&o.update, "update-status", true, "write addresses to the status of ingresses, if this controller is the leader")
 	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "remove the addresses on shutdown, if no other controller runs")
 	s.IntVar(&o.interval, "status-update-interval", 60, "seconds between updates of the status; at least 5")
@@ -43,8 +43,8 @@ func (f *flags) addStatus() {
 }
 
 func (o *statusFlags) validate() error {
-	if o.election.TTL <= 0 {
-		return fmt.Errorf("--election-ttl %v: must be greater than 0", o.election.TTL)
+	if o.election.TTL < time.Second { // a Lease stores whole seconds, and the API server accepts no 0
+		return fmt.Errorf("--election-ttl %v: must be at least 1s", o.election.TTL)
 	}
 	if o.election.ID == "" && !o.noElection {
 		return errors.New("--election-id: must not be empty")

@@ -17,7 +17,7 @@ import (
 // namespace of their pods.
 type Election struct {
 	ID  string        // name of the Lease (--election-id)
-	TTL time.Duration // how long the lease is valid without renewal (--election-ttl)
+	TTL time.Duration // how long the lease is valid without renewal (--election-ttl); at least 1 s
 }
 
 // handOver bounds how long run waits for lead to return when ctx is done.
@@ -40,7 +40,7 @@ func (e Election) run(ctx context.Context, client kubernetes.Interface, pod *cor
 			}
 		}))
 		if err != nil {
-			panic(err) // only for a TTL below 0
+			panic(err) // only for a TTL of some nanoseconds
 		}
 		end := context.AfterFunc(ctx, func() {
 			defer stop()
