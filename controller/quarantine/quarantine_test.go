@@ -368,6 +368,41 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A key that nginx accepted before and rejects now is not taken for accepted when something else changes.
+func TestAcceptedKeyBecomesInvalid(t *testing.T) {
+	r := newRun(t)
+	var all []*networkingv1.Ingress
+	for i := range 30 {
+		all = append(all, asking(fmt.Sprint("i", i), ""))
+	}
+	cluster := func() snapshot.Snapshot {
+		cluster := clusterOf(all...)
+		cluster.ConfigMaps[configMap] = &corev1.ConfigMap{Data: map[string]string{"http-snippet": "include gone;"}}
+		return cluster
+	}
+	r.sync(cluster(), 9)
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		if dataOf(cluster, configMap)["http-snippet"] != "" {
+			return "no such file"
+		}
+		return ""
+	}
+	all[0] = asking("i0", "proxy-body-size: 1m")
+	r.sync(cluster(), 99)
+	if r.Frozen() == nil {
+		t.Fatal("not frozen although the key has no safe replacement")
+	}
+	for i := range 5 {
+		r.now = r.now.Add(time.Hour)
+		all[0] = asking("i0", fmt.Sprintf("proxy-body-size: %dm", 2+i))
+		trials := r.nginx.trials
+		r.sync(cluster(), 99)
+		if n := r.nginx.trials - trials; n > 1 || r.Frozen() == nil {
+			t.Errorf("%d trials after a change of an ingress, want one of the key; frozen: %v", n, r.Frozen())
+		}
+	}
+}
+
 func TestBudget(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b := new(budget)

@@ -284,6 +284,8 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 		one := q.keys[s.key]
 		if one == nil { // nginx accepted it before
 			one = &refusedKey{value: valueOf(dataOf(q.pinned, q.ConfigMap), s.key), closed: true}
+			q.acceptedData = maps.Clone(q.acceptedData) // it belongs to an object of the cluster
+			delete(q.acceptedData, s.key)               // no longer good
 			q.known = map[suspect]bool{}
 			q.put(s, one)
 		}
