@@ -33,6 +33,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	log := f.logger(stderr)
 	klog.SetSlogLogger(log) // for client-go
 	warnIgnored(f.set, log)
+	f.metrics.warn(log)
 
 	pod := types.NamespacedName{Namespace: env("POD_NAMESPACE"), Name: env("POD_NAME")}
 	if pod.Namespace == "" || pod.Name == "" {

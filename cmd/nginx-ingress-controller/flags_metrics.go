@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"slices"
@@ -48,6 +49,13 @@ func (o *metricsFlags) validate() error {
 		return fmt.Errorf("--bucket-factor %v: must be greater than 1, or 0", o.requests.BucketFactor)
 	}
 	return nil
+}
+
+// warn logs a warning for each excluded metric that does not exist.
+func (o *metricsFlags) warn(log *slog.Logger) {
+	for _, name := range o.requests.Unknown() {
+		log.Warn(fmt.Sprintf("--exclude-socket-metrics %s has no effect: there is no metric of requests with this name", name))
+	}
 }
 
 func (f *flags) metricsOptions(pod types.NamespacedName) metrics.Options {

@@ -136,6 +136,18 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
+func TestUnknownMetricIsNotExcluded(t *testing.T) {
+	f, err := parseFlags([]string{"--exclude-socket-metrics=bytes_sent, nginx_ingress_controller_requests,request_time"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	f.metrics.warn(f.logger(&said))
+	if got := said.String(); strings.Count(got, "has no effect") != 1 || !strings.Contains(got, "--exclude-socket-metrics request_time has no effect") {
+		t.Errorf("log %q", got)
+	}
+}
+
 func TestStatusIntervalHasAMinimum(t *testing.T) {
 	f, err := parseFlags([]string{"--status-update-interval=1"})
 	if err != nil {

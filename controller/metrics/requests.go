@@ -116,6 +116,14 @@ func (o Requests) excludes(name string) bool {
 	})
 }
 
+// Unknown returns the names in Exclude that no metric has.
+func (o Requests) Unknown() []string {
+	all := len(newRequests(nil, Requests{}).all())
+	return slices.DeleteFunc(slices.Clone(o.Exclude), func(name string) bool {
+		return len(newRequests(nil, Requests{Exclude: []string{name}}).all()) < all
+	})
+}
+
 // Requests counts the requests that nginx reports.
 func (m *Metrics) Requests(records []Record) {
 	for i := range records {
