@@ -14,24 +14,24 @@ import (
 
 // reach collects which cases execute each line. Its methods may be called by several goroutines.
 type reach struct {
-	owners map[string]*behave.Case // by host
+	owners map[string][]*behave.Case // by host
 
 	mu    sync.Mutex
 	lines map[string]map[string]bool // the names of the cases of each line
 }
 
 func newReach(cases map[string]*behave.Case) *reach {
-	r := &reach{owners: map[string]*behave.Case{}, lines: map[string]map[string]bool{}}
+	r := &reach{owners: map[string][]*behave.Case{}, lines: map[string]map[string]bool{}}
 	for _, c := range cases {
 		for host := range hosts(c) {
-			r.owners[host] = c
+			r.owners[host] = append(r.owners[host], c)
 		}
 	}
 	return r
 }
 
 // add records the lines that were executed while these cases ran. A line that was executed for a
-// host of one case says nothing about the other cases.
+// host of some cases says nothing about the other cases.
 func (r *reach) add(reached mutate.Reached, cases []*behave.Case) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,9 +39,9 @@ func (r *reach) add(reached mutate.Reached, cases []*behave.Case) {
 		r.note(c, reached.Everywhere)
 	}
 	for server, sites := range reached.Servers {
-		owner := r.ownerOf(server)
+		owners := r.ownersOf(server)
 		for _, c := range cases {
-			if owner == nil || owner == c {
+			if len(owners) == 0 || slices.Contains(owners, c) {
 				r.note(c, sites)
 			}
 		}
@@ -69,12 +69,12 @@ func (r *reach) into(all map[string][]string, names []string) {
 	}
 }
 
-// ownerOf returns the case that has an ingress for a host, exactly or by a wildcard; nil if no case
-// has, as for the default server.
-func (r *reach) ownerOf(host string) *behave.Case {
+// ownersOf returns the cases that have an ingress for a host, exactly or by a wildcard; none for the
+// default server.
+func (r *reach) ownersOf(host string) []*behave.Case {
 	host = strings.TrimPrefix(host, "www.")
-	if owner := r.owners[host]; owner != nil {
-		return owner
+	if owners := r.owners[host]; len(owners) > 0 {
+		return owners
 	}
 	_, domain, _ := strings.Cut(host, ".")
 	return r.owners["*."+domain]

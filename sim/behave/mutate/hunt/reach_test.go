@@ -54,3 +54,17 @@ func TestCasesThatEnterABranch(t *testing.T) {
 		t.Errorf("%v reach the line, want all", got)
 	}
 }
+
+// Cases in different namespaces can have the same host, one after the other.
+func TestCasesThatShareAHost(t *testing.T) {
+	a, b := caseOf("a", "shop.example"), caseOf("b", "shop.example")
+	for _, c := range []*behave.Case{a, b} {
+		r := newReach(map[string]*behave.Case{"a": a, "b": b})
+		r.add(mutate.Reached{Servers: map[string]map[string]bool{"shop.example": {"x.tmpl:1": true}}}, []*behave.Case{c})
+		got := map[string][]string{}
+		r.into(got, []string{"a", "b"})
+		if !slices.Equal(got["x.tmpl:1"], []string{c.Name}) {
+			t.Errorf("the line is reached by %v, want %s", got["x.tmpl:1"], c.Name)
+		}
+	}
+}
