@@ -149,22 +149,23 @@ func (h *hunt) begin(ctx context.Context) error {
 
 // recall takes over the results of an earlier hunt, and returns their number. It omits survivors
 // that fewer cases reach now than then, because some of the cases that were run do not reach the
-// line any more. It also omits survivors that were tried with fewer cases than are now run first,
-// and those that are to be tried again.
+// line any more. It also omits survivors that were tried with fewer cases than are now run first
+// (for a setting, all cases that set it), and those that are to be tried again.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
 		if r, ok := known[m.Name]; ok && r.Was == m.Was && r.Now == m.Now {
 			r.Mutant = m
-			if reached := len(h.reaching(m)); r.Outcome == mutate.Unreached && reached > 0 {
-				continue
-			} else if r.File != "" {
-				outdated := r.Reached > reached || r.Ran < min(firstTries, reached) || h.Again && (r.Ran < reached || !h.Excused(m))
-				if r.Outcome == mutate.Survived && outdated {
-					continue
-				}
-				r.Reached = reached
+			reached := len(h.reaching(m))
+			first := reached // how many cases are run before others are
+			if m.File != "" {
+				first = min(firstTries, reached)
 			}
+			outdated := r.Reached > reached || r.Ran < first || h.Again && (r.Ran < reached || !h.Excused(m))
+			if r.Outcome == mutate.Unreached && reached > 0 || r.Outcome == mutate.Survived && outdated {
+				continue
+			}
+			r.Reached = reached
 			h.note(r)
 		}
 	}
@@ -211,6 +212,8 @@ func (h *hunt) reaching(m mutate.Mutant) []string {
 		return h.enteringBranch(m)
 	case m.Kind == mutate.Template && h.marked[m.Site()] || m.Kind == mutate.Lua && h.traced:
 		return h.reach[m.Site()]
+	case m.File == "":
+		return slices.DeleteFunc(slices.Clone(h.able), func(name string) bool { return !mutate.Sets(h.cases[name], m) })
 	}
 	return h.able
 }

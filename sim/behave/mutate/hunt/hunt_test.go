@@ -284,3 +284,28 @@ func TestReasonsNameNoFolderOfThisMachine(t *testing.T) {
 		t.Errorf("the reason is %q, %v; want %q", got, s.err(), want)
 	}
 }
+
+// A setting that more cases set now is tried again, and with Again any setting that survived.
+func TestSettingsAreTriedAgain(t *testing.T) {
+	h := newHunt(t)
+	keepState(t, h)
+	ignored := func(name string) mutate.Mutant {
+		return mutate.Mutant{Name: "config/" + name + "/ignore", Kind: mutate.Config, Was: name}
+	}
+	h.Mutants = []mutate.Mutant{ignored("use-gzip"), ignored("hsts")}
+	h.cases["gzip"].Config = map[string]string{"use-gzip": "true"}
+	h.cases["both"].Config = map[string]string{"use-gzip": "true", "hsts": "true"}
+	for _, m := range h.Mutants {
+		h.state.keep(mutate.Result{Mutant: m, Outcome: mutate.Survived, Reached: 1, Ran: 1})
+	}
+	h.recall()
+	for i, want := range []bool{false, true} { // another case sets use-gzip; hsts is as before
+		if _, ok := h.result(h.Mutants[i]); ok != want {
+			t.Errorf("%s is recalled: %v", h.Mutants[i].Name, ok)
+		}
+	}
+	h.results, h.Again = map[string]mutate.Result{}, true
+	if known := h.recall(); known != 0 {
+		t.Errorf("%d results are recalled to be tried again, want none", known)
+	}
+}

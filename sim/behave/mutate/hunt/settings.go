@@ -20,12 +20,10 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 		}
 		left = append(left, m)
 		killed[m.Name] = &mutate.Result{Mutant: m, Outcome: mutate.Unreached}
-		for _, name := range h.able {
-			if mutate.Sets(h.cases[name], m) {
-				todo[name] = append(todo[name], m)
-				killed[m.Name].Outcome = mutate.Survived
-				killed[m.Name].Reached++
-			}
+		for _, name := range h.reaching(m) {
+			todo[name] = append(todo[name], m)
+			killed[m.Name].Outcome = mutate.Survived
+			killed[m.Name].Reached++
 		}
 	}
 	for round := 0; ctx.Err() == nil; round++ {
