@@ -150,7 +150,8 @@ func (h *hunt) begin(ctx context.Context) error {
 // recall takes over the results of an earlier hunt, and returns their number. It omits survivors
 // that fewer cases reach now than then, because some of the cases that were run do not reach the
 // line any more. It also omits survivors that were tried with fewer cases than are now run first
-// (for a setting, all cases that set it), and those that are to be tried again.
+// (for a setting, all cases that set it), and those that are to be tried again, as well as mutants that
+// were killed only by cases that do not pass without them any more.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
@@ -162,7 +163,8 @@ func (h *hunt) recall() int {
 				first = min(firstTries, reached)
 			}
 			outdated := r.Reached > reached || r.Ran < first || h.Again && (r.Ran < reached || !h.Excused(m))
-			if r.Outcome == mutate.Unreached && reached > 0 || r.Outcome == mutate.Survived && outdated {
+			if r.Outcome == mutate.Unreached && reached > 0 || r.Outcome == mutate.Survived && outdated ||
+				r.Outcome == mutate.Killed && len(among(r.By, h.able)) == 0 {
 				continue
 			}
 			r.Reached = reached

@@ -195,7 +195,7 @@ func TestSurvivorsOfOtherCasesAreForgotten(t *testing.T) {
 	keepState(t, h)
 	h.state.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Survived, Reached: 3, Ran: 2}) // two cases reach it
 	h.state.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Survived, Reached: 1, Ran: 1})
-	h.state.keep(mutate.Result{Mutant: h.Mutants[2], Outcome: mutate.Killed, Reached: 3, Ran: 2})
+	h.state.keep(mutate.Result{Mutant: h.Mutants[2], Outcome: mutate.Killed, By: []string{"auth"}, Reached: 3, Ran: 2})
 	if known := h.recall(); known != 1 {
 		t.Errorf("%d results are recalled, want 1", known)
 	}
@@ -307,5 +307,19 @@ func TestSettingsAreTriedAgain(t *testing.T) {
 	h.results, h.Again = map[string]mutate.Result{}, true
 	if known := h.recall(); known != 0 {
 		t.Errorf("%d results are recalled to be tried again, want none", known)
+	}
+}
+
+// A mutant that was killed only by cases that do not pass any more is tried again.
+func TestKilledByCasesThatAreGone(t *testing.T) {
+	h := newHunt(t)
+	keepState(t, h)
+	h.state.keep(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Killed, By: []string{"gone"}, Reached: 2, Ran: 2})
+	h.state.keep(mutate.Result{Mutant: h.Mutants[1], Outcome: mutate.Killed, By: []string{"gone", "both"}, Reached: 2, Ran: 2})
+	h.recall()
+	for i, want := range []bool{false, true} {
+		if _, ok := h.result(h.Mutants[i]); ok != want {
+			t.Errorf("%s is recalled: %v", h.Mutants[i].Position(), ok)
+		}
 	}
 }
