@@ -70,7 +70,7 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 func (h *hunt) runWithout(ctx context.Context, cases []*behave.Case) ([]behave.Result, error) {
 	o := h.Run
 	o.Cases, o.Installations, o.Patience, o.Done = cases, h.Workers, patience, nil
-	results, _, err := h.run(ctx, o, nil, nil)
+	results, _, err := h.run(ctx, o, h.Template, h.Lua)
 	if err != nil {
 		return results, err
 	}
@@ -83,7 +83,7 @@ func (h *hunt) runWithout(ctx context.Context, cases []*behave.Case) ([]behave.R
 	if len(o.Cases) == 0 {
 		return results, nil
 	}
-	again, _, err := h.run(ctx, o, nil, nil)
+	again, _, err := h.run(ctx, o, h.Template, h.Lua)
 	for _, r := range again {
 		i := slices.IndexFunc(results, func(first behave.Result) bool { return first.Case == r.Case })
 		results[i] = r

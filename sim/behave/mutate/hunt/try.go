@@ -21,8 +21,8 @@ const patience = 15 * time.Second
 // rejection matches nginx's reason in the log of a controller, up to where it is.
 var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
 
-// run runs cases with files of a template and of Lua code, which may be nil for the controller's own.
-// It also returns why nginx rejects configurations.
+// run runs cases with files of a template and of Lua code. It also returns why nginx rejects
+// configurations.
 func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[string]string) (results []behave.Result, rejections []string, err error) {
 	work := filepath.Join(h.Run.Dir, tryFolder)
 	if err := os.MkdirAll(work, 0o755); err != nil {
@@ -41,9 +41,6 @@ func (h *hunt) run(ctx context.Context, o caserun.Options, template, lua map[str
 		flags = map[string]string{}
 	}
 	for flag, files := range map[string]map[string]string{"nginx-template": template, "lua-dir": lua} {
-		if files == nil {
-			continue
-		}
 		folder, err := filepath.Abs(filepath.Join(dir, flag))
 		if err != nil {
 			return nil, nil, err
@@ -147,17 +144,10 @@ func (h *hunt) runOnNginx(ctx context.Context, mutants []mutate.Mutant, names []
 	if len(names) > 2*firstTries {
 		o.Installations = h.Workers
 	}
-	var template, lua map[string]string
-	for _, kind := range []mutate.Kind{mutate.Template, mutate.Lua} {
-		of := slices.DeleteFunc(slices.Clone(mutants), func(m mutate.Mutant) bool { return m.Kind != kind })
-		switch {
-		case len(of) == 0:
-		case kind == mutate.Template:
-			template = mutate.Apply(h.Template, of...)
-		default:
-			lua = mutate.Apply(h.Lua, of...)
-		}
+	of := func(kind mutate.Kind) []mutate.Mutant {
+		return slices.DeleteFunc(slices.Clone(mutants), func(m mutate.Mutant) bool { return m.Kind != kind })
 	}
+	template, lua := mutate.Apply(h.Template, of(mutate.Template)...), mutate.Apply(h.Lua, of(mutate.Lua)...)
 	results, rejections, err := h.run(running, o, template, lua)
 	if running.Err() != nil && ctx.Err() == nil { // enough cases have failed; the others did not run
 		results, err = done, nil
