@@ -1,12 +1,14 @@
 package hunt
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -321,5 +323,41 @@ func TestKilledByCasesThatAreGone(t *testing.T) {
 		if _, ok := h.result(h.Mutants[i]); ok != want {
 			t.Errorf("%s is recalled: %v", h.Mutants[i].Position(), ok)
 		}
+	}
+}
+
+// tryLot tries the first lot of newHunt with runs that end as told.
+func tryLot(t *testing.T, h *hunt, run func(mutants, cases []string) verdict) map[string]mutate.Outcome {
+	t.Helper()
+	keepState(t, h)
+	h.runs = func(_ context.Context, mutants []mutate.Mutant, cases []string, _ time.Duration, _ int) (verdict, error) {
+		return run(names(mutants), cases), nil
+	}
+	l, _ := h.lot(h.Mutants)
+	if err := h.tryLot(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string]mutate.Outcome{}
+	for _, m := range l.mutants {
+		r, _ := h.result(m)
+		outcomes[m.Position()] = r.Outcome
+	}
+	return outcomes
+}
+
+// When cases of a lot are repeated because nothing was served for one of them, the other mutants
+// keep the cases that kill them.
+func TestRepeatedCasesDecideAboutTheirMutantsOnly(t *testing.T) {
+	first := true
+	got := tryLot(t, newHunt(t), func(_, cases []string) verdict {
+		v := fails(mutate.Killed, cases, "both", "auth")
+		if first {
+			v = fails(mutate.Killed, cases, "gzip", "both", "auth")
+			v.void, first = true, false
+		}
+		return v
+	})
+	if diff := cmp.Diff(map[string]mutate.Outcome{"a.tmpl:1": mutate.Killed, "a.tmpl:3": mutate.Killed}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -111,7 +111,8 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 	case err != nil || v.outcome != mutate.Killed:
 	case v.void:
 		again, err := h.runs(ctx, mutants, v.by[:min(sure, len(v.by))], 2*patience, 0)
-		if err != nil || again.outcome != mutate.Survived {
+		// A kill says nothing about the other mutants, whose failed cases may not be among these.
+		if err != nil || again.void || again.outcome == mutate.Stillborn || again.outcome == mutate.Killed && len(mutants) == 1 {
 			return again, err
 		}
 		return h.runs(ctx, mutants, names, 2*patience, enough)
