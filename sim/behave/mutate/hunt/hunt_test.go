@@ -361,3 +361,22 @@ func TestRepeatedCasesDecideAboutTheirMutantsOnly(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A failure that depends on time is repeated if it is the only one under its mutant, whatever fails
+// under the other mutants of the lot.
+func TestHastyCasesOfALotAreRepeated(t *testing.T) {
+	h := newHunt(t)
+	h.cases["gzip"].Steps = []behave.Step{{Request: behave.Request{Timeout: time.Second}}}
+	first := true
+	got := tryLot(t, h, func(_, cases []string) verdict {
+		v := fails(mutate.Killed, cases, "auth")
+		if first {
+			v = fails(mutate.Killed, cases, "gzip", "auth")
+			first = false
+		}
+		return v
+	})
+	if diff := cmp.Diff(map[string]mutate.Outcome{"a.tmpl:1": mutate.Survived, "a.tmpl:3": mutate.Killed}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

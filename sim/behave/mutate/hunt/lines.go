@@ -116,24 +116,24 @@ func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
 	return l, rest
 }
 
-// tryLot tries the mutants of a lot, and each alone if nginx rejects them together.
+// tryLot tries the mutants of a lot. It tries each alone if nginx rejects them together, and those
+// whose failures a busy machine can cause.
 func (h *hunt) tryLot(ctx context.Context, l lot) error {
 	v, err := h.try(ctx, l.mutants, l.all())
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	if len(l.mutants) > 1 && (v.outcome == mutate.Stillborn || v.void) {
-		for _, m := range l.mutants {
+	for _, m := range l.mutants {
+		by := among(v.by, l.cases[m.Name])
+		if len(l.mutants) > 1 && (v.outcome == mutate.Stillborn || v.void || h.doubtful(by)) {
 			if err := h.tryLot(ctx, lot{[]mutate.Mutant{m}, map[string][]string{m.Name: l.cases[m.Name]}}); err != nil {
 				return err
 			}
+			continue
 		}
-		return nil
-	}
-	for _, m := range l.mutants {
 		r := mutate.Result{Mutant: m, Outcome: v.outcome, Why: v.why, Ran: len(l.cases[m.Name]), Reached: len(h.reaching(m))}
 		if v.outcome == mutate.Killed {
-			r.By = slices.DeleteFunc(slices.Clone(v.by), func(name string) bool { return !slices.Contains(l.cases[m.Name], name) })
+			r.By = by
 			r.Why = ""
 			if len(r.By) > 0 {
 				r.Why = v.reasons[r.By[0]]

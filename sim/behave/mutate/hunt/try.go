@@ -100,7 +100,8 @@ type verdict struct {
 }
 
 // try runs cases under mutants of lines, all at once. It repeats outcomes that a busy machine can
-// cause: that only a single case fails, which depends on time, and that nothing is served.
+// cause: that nothing is served and, for a single mutant, that only one case fails, which depends on
+// time.
 func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
 	enough := 0
 	if len(mutants) == 1 {
@@ -116,7 +117,7 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 			return again, err
 		}
 		return h.runs(ctx, mutants, names, 2*patience, enough)
-	case len(v.by) == 1 && hasty(h.cases[v.by[0]]):
+	case len(mutants) == 1 && h.doubtful(v.by):
 		again, err := h.runs(ctx, mutants, v.by, patience, 0)
 		if err != nil || again.outcome != mutate.Killed {
 			return verdict{outcome: mutate.Survived}, err
@@ -124,6 +125,9 @@ func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string)
 	}
 	return v, err
 }
+
+// doubtful reports whether a busy machine can be the reason that just these cases fail.
+func (h *hunt) doubtful(failed []string) bool { return len(failed) == 1 && hasty(h.cases[failed[0]]) }
 
 // runOnNginx is hunt.runs on controllers with a real nginx.
 func (h *hunt) runOnNginx(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error) {
