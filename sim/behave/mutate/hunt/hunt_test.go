@@ -380,3 +380,24 @@ func TestHastyCasesOfALotAreRepeated(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// All idle cases get their chance with a mutant, also after some of them killed it.
+func TestIdleCasesRunToTheLast(t *testing.T) {
+	h := newHunt(t)
+	h.WakeIdle = true
+	keepState(t, h)
+	h.reach["a.tmpl:1"] = h.able
+	h.settle(mutate.Result{Mutant: h.Mutants[0], Outcome: mutate.Killed, By: []string{"elsewhere"}, Reached: 4, Ran: 4})
+	h.runs = func(_ context.Context, _ []mutate.Mutant, cases []string, _ time.Duration, enough int) (verdict, error) {
+		if enough > 0 {
+			cases = cases[:min(enough, len(cases))]
+		}
+		return fails(mutate.Killed, cases, cases...), nil
+	}
+	if err := h.wakeIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if idle := h.outcome().Idle; len(idle) > 0 {
+		t.Errorf("%v stay idle", idle)
+	}
+}

@@ -36,7 +36,7 @@ func (h *hunt) wakeIdle(ctx context.Context) error {
 		reaching := h.reaching(m)
 		names := slices.DeleteFunc(idle, func(name string) bool { return !slices.Contains(reaching, name) })
 		h.Log("trying %s with %d cases that have killed no mutant yet", m.Name, len(names))
-		v, err := h.try(ctx, []mutate.Mutant{m}, names)
+		v, err := h.try(ctx, []mutate.Mutant{m}, names, 0)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}

@@ -119,7 +119,11 @@ func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
 // tryLot tries the mutants of a lot. It tries each alone if nginx rejects them together, and those
 // whose failures a busy machine can cause.
 func (h *hunt) tryLot(ctx context.Context, l lot) error {
-	v, err := h.try(ctx, l.mutants, l.all())
+	enough := 0
+	if len(l.mutants) == 1 {
+		enough = sure
+	}
+	v, err := h.try(ctx, l.mutants, l.all(), enough)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (h *hunt) tryAlone(ctx context.Context, m mutate.Mutant, names []string) er
 		return nil
 	}
 	if len(names) > 0 {
-		v, err := h.try(ctx, []mutate.Mutant{m}, names)
+		v, err := h.try(ctx, []mutate.Mutant{m}, names, sure)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (h *hunt) narrow(ctx context.Context, suspects []mutate.Mutant, failing []s
 // mutant if it does not survive.
 func (h *hunt) accuse(ctx context.Context, m mutate.Mutant, failing []string) error {
 	candidates, _ := h.choose(h.order(m, failing), laterTries, laterConfigs)
-	v, err := h.try(ctx, []mutate.Mutant{m}, candidates)
+	v, err := h.try(ctx, []mutate.Mutant{m}, candidates, sure)
 	if err != nil || ctx.Err() != nil || v.outcome == mutate.Survived {
 		return err
 	}

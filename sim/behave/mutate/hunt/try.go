@@ -101,12 +101,8 @@ type verdict struct {
 
 // try runs cases under mutants of lines, all at once. It repeats outcomes that a busy machine can
 // cause: that nothing is served and, for a single mutant, that only one case fails, which depends on
-// time.
-func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string) (verdict, error) {
-	enough := 0
-	if len(mutants) == 1 {
-		enough = sure
-	}
+// time. enough is that of hunt.runs.
+func (h *hunt) try(ctx context.Context, mutants []mutate.Mutant, names []string, enough int) (verdict, error) {
 	v, err := h.runs(ctx, mutants, names, patience, enough)
 	switch {
 	case err != nil || v.outcome != mutate.Killed:
