@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/mutate"
 	caserun "windtunnel.dev/sim/behave/run"
@@ -253,40 +255,20 @@ func (h *hunt) outcome() Outcome {
 	return o
 }
 
-// parallel calls do with each item, in several goroutines, until ctx ends or one of them fails.
+// parallel calls do with each item, in several goroutines, until one of them fails. The context of
+// the others ends then.
 func parallel[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
-	var (
-		wait  sync.WaitGroup
-		mu    sync.Mutex
-		first error
-	)
-	next := make(chan T)
-	for range max(workers, 1) {
-		wait.Go(func() {
-			for item := range next {
-				if err := do(ctx, item); err != nil {
-					mu.Lock()
-					first = errors.Join(first, err)
-					mu.Unlock()
-				}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(workers, 1))
+	for _, item := range items {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // what ended the context is an error of its own, or the time is over
 			}
+			return do(ctx, item)
 		})
 	}
-	for _, item := range items {
-		mu.Lock()
-		failed := first != nil
-		mu.Unlock()
-		if failed || ctx.Err() != nil {
-			break
-		}
-		select {
-		case next <- item:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	wait.Wait()
-	return first
+	return group.Wait()
 }
 
 // of returns the cases with these names.

@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -399,5 +400,30 @@ func TestIdleCasesRunToTheLast(t *testing.T) {
 	}
 	if idle := h.outcome().Idle; len(idle) > 0 {
 		t.Errorf("%v stay idle", idle)
+	}
+}
+
+// An error ends the runs that go on.
+func TestAnErrorEndsTheHunt(t *testing.T) {
+	h := newHunt(t)
+	h.Workers = 2
+	keepState(t, h)
+	full := errors.New("no space left on device")
+	other := make(chan struct{})
+	h.runs = func(ctx context.Context, mutants []mutate.Mutant, _ []string, _ time.Duration, _ int) (verdict, error) {
+		if mutants[0].Name == h.Mutants[0].Name {
+			<-other
+			return verdict{}, full
+		}
+		close(other)
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+			t.Error("the other run goes on")
+		}
+		return verdict{}, ctx.Err()
+	}
+	if err := h.tryLines(t.Context()); !errors.Is(err, full) {
+		t.Errorf("the error is %v", err)
 	}
 }
