@@ -150,3 +150,49 @@ func TestOrderPutsSimilarCasesFirst(t *testing.T) {
 		t.Errorf("first %s", similar[0].Name)
 	}
 }
+
+// namesOf returns the names of mutants.
+func namesOf(mutants []Mutant) (all []string) {
+	for _, m := range mutants {
+		all = append(all, m.Name)
+	}
+	return all
+}
+
+// What a comment of the template contains is no code, even if it looks like it.
+func TestCommentsOfTemplatesHaveNoMutants(t *testing.T) {
+	files := map[string]string{"x.tmpl": `{{/*
+{{ if .Old }}
+gzip on;
+{{ end }}
+*/}}
+tcp_nodelay on; {{- /* a note of
+two "lines */}}
+tcp_nopush on;`}
+	want := []string{"template/x.tmpl:8/delete", "template/x.tmpl:8/off"}
+	if diff := cmp.Diff(want, namesOf(OfTemplate(files))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if sites := Sites(files); len(sites) != 1 || !sites["x.tmpl:8"] {
+		t.Errorf("sites %v", sites)
+	}
+}
+
+// The condition of an else is evaluated where its if begins, also after an if of several lines.
+func TestElseBelongsToItsIf(t *testing.T) {
+	files := map[string]string{"x.tmpl": `{{ if .Outer }}
+{{ if and .A
+  .B }}
+gzip on;
+{{ end }}
+{{ else if .C }}
+{{ end }}`}
+	for _, m := range OfTemplate(files) {
+		if m.Line == 6 && m.Site() != "x.tmpl:1" {
+			t.Errorf("%s is reached in %s", m.Name, m.Site())
+		}
+	}
+	if Sites(files)["x.tmpl:6"] {
+		t.Error("the else has a mark, which the branch before it writes")
+	}
+}

@@ -39,6 +39,7 @@ func scan(text string) []line {
 type scanner struct {
 	opened   []int   // numbers of the lines that open blocks of the template
 	inAction bool    // an action goes on in the next line
+	comment  bool    // that action is a comment
 	state    outside // of the text outside actions
 	starts   bool    // the next line begins a statement of nginx
 }
@@ -63,6 +64,9 @@ func (s *scanner) readSpans(l *line) {
 	rest := l.text
 	if s.inAction {
 		end := actionEnd(rest)
+		if s.comment {
+			end = commentEnd(rest)
+		}
 		if end < 0 {
 			return
 		}
@@ -79,7 +83,9 @@ func (s *scanner) readSpans(l *line) {
 		rest = rest[len(before):]
 		end := actionEnd(rest)
 		if end < 0 {
-			s.inAction, l.within = true, true
+			unfinished := parseAction(rest)
+			s.inAction, s.comment, l.within = true, unfinished.word == "comment", true
+			s.nest(l, unfinished.word)
 			return
 		}
 		action := parseAction(rest[:end])
@@ -114,14 +120,7 @@ func (s *scanner) nest(l *line, word string) {
 // there.
 func actionEnd(text string) int {
 	if i := strings.Index(text, "/*"); i >= 0 && strings.Trim(text[:i], "{- ") == "" {
-		end := strings.Index(text, "*/")
-		if end < 0 {
-			return -1
-		}
-		if closed := strings.Index(text[end:], "}}"); closed >= 0 {
-			return end + closed + 2
-		}
-		return -1
+		return commentEnd(text)
 	}
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {
@@ -137,6 +136,18 @@ func actionEnd(text string) int {
 		case strings.HasPrefix(text[i:], "}}"):
 			return i + 2
 		}
+	}
+	return -1
+}
+
+// commentEnd is actionEnd for a comment, which can contain anything else.
+func commentEnd(text string) int {
+	end := strings.Index(text, "*/")
+	if end < 0 {
+		return -1
+	}
+	if closed := strings.Index(text[end:], "}}"); closed >= 0 {
+		return end + closed + 2
 	}
 	return -1
 }
