@@ -196,3 +196,20 @@ gzip on;
 		t.Error("the else has a mark, which the branch before it writes")
 	}
 }
+
+// A comment behind a directive hides neither the directive nor the following lines.
+func TestDirectivesWithComments(t *testing.T) {
+	files := map[string]string{"x.tmpl": `gzip on; # as they say, 'always
+map $a $b { # "quoted
+	default '#'; # {
+	"a # b" 2;
+}
+tcp_nodelay on;`}
+	want := []string{
+		"template/x.tmpl:1/delete", "template/x.tmpl:1/off", "template/x.tmpl:3/delete",
+		"template/x.tmpl:4/delete", "template/x.tmpl:4/4", "template/x.tmpl:6/delete", "template/x.tmpl:6/off",
+	}
+	if diff := cmp.Diff(want, namesOf(OfTemplate(files))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -16,6 +16,8 @@ type span struct {
 type line struct {
 	number int // from 1
 	text   string
+	note   string // the end of text, from the # of a comment of nginx
+	fixed  string // what is outside of actions and of the note
 	spans  []span
 	within bool // it begins within an action, a quoted argument of nginx, or a block of Lua
 	opens  int  // if, range, with, define and block, less ends
@@ -49,12 +51,17 @@ func (s *scanner) line(number int, content string) line {
 	l := line{number: number, text: content, within: s.inAction || s.state.quote != 0 || s.state.lua > 0, starts: s.starts}
 	s.readSpans(&l)
 	quoted := s.state.quote != 0
-	fixed := l.fixed()
+	text := l.outside()
+	end := len(text)
 	if !l.within || quoted || s.state.lua > 0 {
-		s.state.read(fixed)
+		end = s.state.read(text)
 	}
-	if fixed != "" && (!l.within || quoted) && !strings.HasPrefix(fixed, "#") {
-		s.starts = strings.HasSuffix(fixed, ";") || strings.HasSuffix(fixed, "{") || strings.HasSuffix(fixed, "}")
+	l.fixed = strings.TrimSpace(text[:end])
+	if end < len(text) {
+		l.note = l.after(end)
+	}
+	if l.fixed != "" && (!l.within || quoted) {
+		s.starts = strings.HasSuffix(l.fixed, ";") || strings.HasSuffix(l.fixed, "{") || strings.HasSuffix(l.fixed, "}")
 	}
 	return l
 }
@@ -166,15 +173,31 @@ func parseAction(text string) span {
 	return span{text: text, action: true, word: word, rest: strings.TrimSpace(rest)}
 }
 
-// fixed returns the text of a line outside of actions.
-func (l line) fixed() string {
+// outside returns the text of a line outside of actions.
+func (l line) outside() string {
 	var text strings.Builder
 	for _, s := range l.spans {
 		if !s.action {
 			text.WriteString(s.text)
 		}
 	}
-	return strings.TrimSpace(text.String())
+	return text.String()
+}
+
+// after returns what follows the first n bytes outside of actions.
+func (l line) after(n int) string {
+	var text strings.Builder
+	for _, s := range l.spans {
+		skip := 0
+		if !s.action {
+			skip = min(n, len(s.text))
+			n -= skip
+		}
+		if n == 0 {
+			text.WriteString(s.text[skip:])
+		}
+	}
+	return text.String()
 }
 
 // balanced reports whether the line opens no block that it does not close, and closes no other one.
@@ -186,16 +209,18 @@ type outside struct {
 	lua   int  // open braces of a block of Lua; 0 outside of one
 }
 
-func (o *outside) read(text string) {
-	if o.quote == 0 && o.lua == 0 && strings.HasPrefix(text, "#") {
-		return
+// read reads a line and returns where its comment begins, or else its length.
+func (o *outside) read(text string) int {
+	end, trimmed := len(text), strings.TrimLeft(text, " \t")
+	if o.quote == 0 && o.lua == 0 && strings.HasPrefix(trimmed, "#") {
+		return end - len(trimmed)
 	}
 	if i := strings.Index(text, "_by_lua_block {"); o.lua == 0 && o.quote == 0 && i >= 0 {
 		text, o.lua = text[i+len("_by_lua_block {"):], 1
 	}
 	if o.lua > 0 {
 		o.lua = max(o.lua+strings.Count(text, "{")-strings.Count(text, "}"), 0)
-		return
+		return end
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -205,8 +230,11 @@ func (o *outside) read(text string) {
 			if c == o.quote {
 				o.quote = 0
 			}
-		case (c == '"' || c == '\'') && (i == 0 || text[i-1] == ' ' || text[i-1] == '='):
+		case (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" \t=", text[i-1]) >= 0):
 			o.quote = c
+		case c == '#' && i > 0 && strings.IndexByte(" \t;", text[i-1]) >= 0:
+			return i
 		}
 	}
+	return end
 }

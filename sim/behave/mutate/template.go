@@ -32,16 +32,15 @@ func ofLine(file string, l line) []Mutant {
 			all = append(all, lineMutant(Template, file, l.number, what, l.text, now))
 		}
 	}
-	fixed := l.fixed()
-	if strings.HasPrefix(fixed, "#") {
+	if l.fixed == "" && l.note != "" {
 		return nil
 	}
-	if l.starts && l.balanced() && (strings.HasSuffix(fixed, ";") || fixed == "" && l.writes()) {
+	if l.starts && l.balanced() && (strings.HasSuffix(l.fixed, ";") || l.fixed == "" && l.writes()) {
 		add("delete", "")
 	}
-	if l.starts && l.balanced() && strings.HasSuffix(fixed, ";") {
-		for _, v := range otherValues(l.text) {
-			add(v.what, v.now)
+	if l.starts && l.balanced() && strings.HasSuffix(l.fixed, ";") {
+		for _, v := range otherValues(strings.TrimSuffix(l.text, l.note)) {
+			add(v.what, v.now+l.note)
 		}
 	}
 	if opposite, ok := negated(l.text); ok {
