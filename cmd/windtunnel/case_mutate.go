@@ -187,9 +187,9 @@ func unexplainedFirst(mutants []mutate.Mutant, reasons map[string]string) {
 func survivorsOutcome(counts mutate.Counts, most float64) judge.Outcome {
 	low, high := counts.Surviving()
 	switch {
-	case 100*low > most:
+	case low > most:
 		return judge.Failed
-	case 100*high > most:
+	case high > most:
 		return judge.Void
 	}
 	return judge.Passed

@@ -76,6 +76,16 @@ func TestReasonsAreAboutMutants(t *testing.T) {
 	}
 }
 
+// A share that equals the permitted one is not more than it, whatever its fraction is in binary.
+func TestPermittedShareOfSurvivors(t *testing.T) {
+	for most := range 101 {
+		counts := mutate.Counts{mutate.Killed: 100 - most, mutate.Survived: most}
+		if got := survivorsOutcome(counts, float64(most)); got != judge.Passed {
+			t.Errorf("%d of 100 mutants survive, as permitted: %v", most, got)
+		}
+	}
+}
+
 func TestSurvivorsOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		counts mutate.Counts

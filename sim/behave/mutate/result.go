@@ -81,24 +81,24 @@ func (d Document) Unexplained(kind Kind) Counts {
 	return counts
 }
 
-// Surviving returns the share of mutants that survive, relative to those that were killed, survived
-// or are undecided. The share is at least low; high also counts the undecided mutants as survivors.
+// Surviving returns the percentage of mutants that survive, relative to those that were killed,
+// survived or are undecided. It is at least low; high also counts the undecided mutants as survivors.
 // Both are 0 if there are none.
 func (c Counts) Surviving() (low, high float64) {
 	living := float64(c[Killed] + c[Survived] + c[Undecided])
 	if living == 0 {
 		return 0, 0
 	}
-	return float64(c[Survived]) / living, float64(c[Survived]+c[Undecided]) / living
+	return float64(100*c[Survived]) / living, float64(100*(c[Survived]+c[Undecided])) / living
 }
 
 // Percent returns the share of mutants that survive as a text: 4.2 %, or 4.2 to 9.0 %.
 func (c Counts) Percent() string {
 	low, high := c.Surviving()
 	if low == high {
-		return fmt.Sprintf("%.1f %%", 100*low)
+		return fmt.Sprintf("%.1f %%", low)
 	}
-	return fmt.Sprintf("%.1f to %.1f %%", 100*low, 100*high)
+	return fmt.Sprintf("%.1f to %.1f %%", low, high)
 }
 
 // Killers returns the mutants that each case kills, by the case's name. A case that kills none has an
