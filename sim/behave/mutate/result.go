@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/plural"
 )
 
@@ -101,8 +102,8 @@ func (c Counts) Percent() string {
 	return fmt.Sprintf("%.1f to %.1f %%", low, high)
 }
 
-// Killers returns the mutants that each case kills, by the case's name. A case that kills none has an
-// entry as well.
+// Killers returns the mutants that each of the cases kills, by the case's name. A case that kills none
+// has an entry as well.
 func (d Document) Killers() map[string][]string {
 	all := map[string][]string{}
 	for _, name := range d.Cases {
@@ -113,7 +114,9 @@ func (d Document) Killers() map[string][]string {
 			continue
 		}
 		for _, name := range r.By {
-			all[name] = append(all[name], r.Name)
+			if _, ok := all[name]; ok { // not a case of an earlier run only
+				all[name] = append(all[name], r.Name)
+			}
 		}
 	}
 	return all
@@ -191,7 +194,7 @@ func (d Document) list(w *writer, outcome Outcome, title, doc string) {
 	w.line("| mutant | line | reason |")
 	w.line("|---|---|---|")
 	for _, r := range rows {
-		w.line("| %s | %s | %s |", code(r.Name), code(strings.TrimSpace(r.Was)), d.Reasons[r.Name])
+		w.line("| %s | %s | %s |", code(r.Name), code(r.Was), cell(markdown.Text(d.Reasons[r.Name])))
 	}
 }
 
@@ -230,13 +233,10 @@ func (d Document) cases(w *writer) {
 const mostNamed = 3
 
 // code returns a text as code in a table.
-func code(text string) string {
-	text = strings.ReplaceAll(text, "|", `\|`)
-	if strings.Contains(text, "`") {
-		return "`` " + text + " ``"
-	}
-	return "`" + text + "`"
-}
+func code(text string) string { return cell(markdown.Code(text)) }
+
+// cell returns Markdown as a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // writer keeps the first error.
 type writer struct {

@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,4 +29,29 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Check(t, "testdata/page.md", page.Bytes())
+}
+
+// Of an earlier run, cases can be left that this run does not have.
+func TestCasesOfOtherRunsAreNotCounted(t *testing.T) {
+	d := Document{Cases: []string{"a", "idle"}, Results: []Result{{Mutant: lineMutant(Template, "a.tmpl", 1, "delete", "a;", ""), Outcome: Killed, By: []string{"a", "gone"}}}}
+	var page strings.Builder
+	if err := Markdown(&page, d); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page.String(), "1 of 2 cases kill a mutant.") || strings.Contains(page.String(), "gone") {
+		t.Errorf("the page counts another case:\n%s", page.String())
+	}
+}
+
+// A reason is text, whatever it contains.
+func TestReasonsAreEscaped(t *testing.T) {
+	m := lineMutant(Template, "a.tmpl", 1, "delete", "a;", "")
+	d := Document{Results: []Result{{Mutant: m, Outcome: Survived}}, Reasons: map[string]string{m.Name: "on | off, as <host> says"}}
+	var page strings.Builder
+	if err := Markdown(&page, d); err != nil {
+		t.Fatal(err)
+	}
+	if want := `| on \| off, as &lt;host&gt; says |`; !strings.Contains(page.String(), want) {
+		t.Errorf("the page lacks %s:\n%s", want, page.String())
+	}
 }
