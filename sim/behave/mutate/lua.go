@@ -9,9 +9,11 @@ import (
 
 var (
 	luaCondition = regexp.MustCompile(`^(\s*)(if|elseif|while)\s+(.+?)\s+(then|do)\b(.*)$`)
-	luaAnswer    = regexp.MustCompile(`^(\s*return\s+)(true|false)\s*$`)
+	luaAnswer    = regexp.MustCompile(`^(\s*return\s+)(true|false)\s*(--.*)?$`)
 	luaControl   = regexp.MustCompile(`^(if|elseif|else|end|for|while|repeat|until|do|function|local function|goto|break|return|and|or|not)\b`)
 	luaName      = regexp.MustCompile(`^[A-Za-z_]`)
+	luaGoesOn    = regexp.MustCompile(`([=+(,]|\.\.|\b(and|or|not))$`)
+	luaLong      = regexp.MustCompile(`^(--)?\[(=*)\[`) // begins a comment or a string that can have several lines
 )
 
 // OfLua returns the mutants of files of Lua code, by file and line: statements of one line are
@@ -20,18 +22,15 @@ var (
 func OfLua(files map[string]string) []Mutant {
 	var all []Mutant
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		depth, brackets, long := 0, 0, false
+		depth, brackets := 0, 0
 		lines := strings.Split(files[name], "\n")
+		codes, within := luaCodes(lines)
 		for i, text := range lines {
-			code := luaCode(text)
-			if long || strings.Contains(text, "--[[") {
-				long = !strings.Contains(text, "]]")
-				continue
-			}
+			code := codes[i]
 			add := func(what, now string) { all = append(all, lineMutant(Lua, name, i+1, what, text, now)) }
 			change := strings.Count(code, "(") + strings.Count(code, "{") - strings.Count(code, ")") - strings.Count(code, "}")
 			trimmed := strings.TrimSpace(code)
-			whole := brackets == 0 && change == 0
+			whole := brackets == 0 && change == 0 && !within[i] && !within[i+1]
 			found := luaCondition.FindStringSubmatch(text)
 			switch {
 			case depth == 0 || trimmed == "":
@@ -40,9 +39,11 @@ func OfLua(files map[string]string) []Mutant {
 				if found[3] != "true" && found[2] != "while" {
 					add("always", found[1]+found[2]+" true "+found[4]+found[5])
 				}
-				add("never", found[1]+found[2]+" false "+found[4]+found[5])
+				if found[3] != "false" {
+					add("never", found[1]+found[2]+" false "+found[4]+found[5])
+				}
 				for n := before; n < len(all); n++ {
-					all[n].Branch = luaBranch(lines, i)
+					all[n].Branch = luaBranch(codes, i)
 				}
 			case whole && luaAnswer.MatchString(text):
 				opposite := map[string]string{"true": "false", "false": "true"}
@@ -58,40 +59,57 @@ func OfLua(files map[string]string) []Mutant {
 	return all
 }
 
-// luaCode returns a line without its comment and the contents of its strings.
-func luaCode(text string) string {
-	var code strings.Builder
-	quote := byte(0)
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
+// luaCodes returns lines without their comments and the contents of their strings, and whether each
+// line begins within a comment or a string of several lines. The last entry is about the end.
+func luaCodes(lines []string) (codes []string, within []bool) {
+	closing, comment := "", false // what ends the long bracket that is open, and whether it is a comment
+	for _, text := range lines {
+		within = append(within, closing != "")
+		var code strings.Builder
+		quote := byte(0)
+		for i := 0; i < len(text); i++ {
+			c := text[i]
+			switch {
+			case closing != "":
+				length := strings.Index(text[i:], closing)
+				if length < 0 {
+					i = len(text)
+					break
+				}
+				i += length + len(closing) - 1
+				closing = ""
+				if !comment {
+					code.WriteString(`""`)
+				}
+			case quote != 0:
+				if c == '\\' {
+					i++
+				} else if c == quote {
+					quote = 0
+					code.WriteByte(c)
+				}
+			case c == '"' || c == '\'':
+				quote = c
+				code.WriteByte(c)
+			case luaLong.MatchString(text[i:]):
+				found := luaLong.FindStringSubmatch(text[i:])
+				i += len(found[0]) - 1
+				closing, comment = "]"+found[2]+"]", found[1] != ""
+			case strings.HasPrefix(text[i:], "--"):
+				i = len(text)
+			default:
 				code.WriteByte(c)
 			}
-		case c == '"' || c == '\'':
-			quote = c
-			code.WriteByte(c)
-		case strings.HasPrefix(text[i:], "--"):
-			return code.String()
-		default:
-			code.WriteByte(c)
 		}
+		codes = append(codes, code.String())
 	}
-	return code.String()
+	return codes, append(within, closing != "")
 }
 
 // luaStatement reports whether a line is a statement that can be deleted.
 func luaStatement(code string) bool {
-	if luaControl.MatchString(code) || !luaName.MatchString(code) || strings.HasSuffix(code, ",") {
+	if luaControl.MatchString(code) || !luaName.MatchString(code) || luaGoesOn.MatchString(code) {
 		return false
-	}
-	for _, unfinished := range []string{"=", "and", "or", "..", "not", "+", "("} {
-		if strings.HasSuffix(code, unfinished) {
-			return false
-		}
 	}
 	assigns := strings.Contains(code, " = ")
 	calls := strings.HasSuffix(code, ")")
@@ -114,19 +132,19 @@ func luaBlocks(code string) int {
 	return depth
 }
 
-// luaBranch returns the numbers of the lines between the condition at an index and the else or end
+// luaBranch returns the numbers of the lines of code between the condition at an index and the else or end
 // of its branch. It is nil for a branch that ends in the line of its condition.
-func luaBranch(lines []string, condition int) (branch []int) {
-	opened := luaBlocks(luaCode(lines[condition]))
-	if luaElse.MatchString(lines[condition]) {
+func luaBranch(codes []string, condition int) (branch []int) {
+	opened := luaBlocks(codes[condition])
+	if luaElse.MatchString(codes[condition]) {
 		opened++ // it closes the branch before
 	}
 	if opened <= 0 {
 		return nil
 	}
 	depth := 1
-	for i := condition + 1; i < len(lines); i++ {
-		code := luaCode(lines[i])
+	for i := condition + 1; i < len(codes); i++ {
+		code := codes[i]
 		if depth == 1 && luaElse.MatchString(code) {
 			return branch
 		}

@@ -39,3 +39,32 @@ end`, "\n")
 		t.Errorf("conditions in lines %v", seen)
 	}
 }
+
+// Comments, and names that end like operators, hide no mutant. Text is no code.
+func TestLuaThatLooksLikeOther(t *testing.T) {
+	code := `local help = [[
+function f()
+  g() if a then end
+]]
+function f(a)
+  last = iterator
+  next = a and
+    b
+  if a --[[ is set ]] then
+    --[==[ g()
+    g() ]==]
+    return true -- yes
+  end
+  if false then
+    g([[one line]])
+  end
+end`
+	want := []string{"6/delete", "9/always", "9/never", "12/opposite", "14/always", "15/delete"}
+	var got []string
+	for _, m := range OfLua(map[string]string{"f.lua": code}) {
+		got = append(got, strings.TrimPrefix(m.Name, "lua/f.lua:"))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("mutants %v, want %v", got, want)
+	}
+}
