@@ -213,3 +213,15 @@ tcp_nodelay on;`}
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Each number of a directive has a mutant, also one that follows another.
+func TestNumbersNextToEachOther(t *testing.T) {
+	var got []string
+	for _, m := range OfTemplate(map[string]string{"x.tmpl": "large_client_header_buffers 4 8k 2x;"}) {
+		got = append(got, m.Now)
+	}
+	want := []string{"", "large_client_header_buffers 8 8k 2x;", "large_client_header_buffers 4 16k 2x;"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -118,8 +118,8 @@ func conditions(l line) []variant {
 }
 
 var (
-	// number is a number with an optional unit, as a whole argument.
-	number = regexp.MustCompile(`([ =])([0-9]+)([smhkKMG]?)( |;)`)
+	// number is a number with an optional unit, as a whole argument if a space or semicolon follows.
+	number = regexp.MustCompile(`[ =]([0-9]+)([smhkKMG]?)`)
 	// operator is the operator of a condition of nginx.
 	operator = regexp.MustCompile(`^(\s*if \(.* )(!?=|!?~\*?)( .*\) \{.*)$`)
 )
@@ -135,11 +135,14 @@ func otherValues(text string) []variant {
 			all = append(all, variant{strings.Trim(now, `"'`), before + " " + now + ";"})
 		}
 	}
-	for i, found := range number.FindAllStringSubmatchIndex(text, -1) {
+	numbers := slices.DeleteFunc(number.FindAllStringSubmatchIndex(text, -1), func(found []int) bool {
+		return found[1] == len(text) || strings.IndexByte(" ;", text[found[1]]) < 0
+	})
+	for i, found := range numbers {
 		if strings.Contains(text[:found[0]], "{{") && strings.Count(text[:found[0]], "{{") != strings.Count(text[:found[0]], "}}") {
 			continue // in an action
 		}
-		value := text[found[4]:found[5]]
+		value := text[found[2]:found[3]]
 		n, err := strconv.Atoi(value)
 		if err != nil || n > 1<<40 {
 			continue
@@ -150,14 +153,14 @@ func otherValues(text string) []variant {
 			other = 1
 		case n == 1:
 			other = 0
-		case n >= 100 && n < 600 && found[6] == found[7]: // a status
+		case n >= 100 && n < 600 && found[4] == found[5]: // a status
 			other = n + 1
 		}
 		suffix := ""
 		if i > 0 {
 			suffix = "#" + strconv.Itoa(i+1)
 		}
-		all = append(all, variant{strconv.Itoa(other) + suffix, text[:found[4]] + strconv.Itoa(other) + text[found[5]:]})
+		all = append(all, variant{strconv.Itoa(other) + suffix, text[:found[2]] + strconv.Itoa(other) + text[found[3]:]})
 	}
 	return all
 }
