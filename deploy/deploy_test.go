@@ -12,8 +12,10 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -196,6 +198,19 @@ func TestServicesReachThePods(t *testing.T) {
 					t.Errorf("service %s has target port %s, which the pods lack", service.Name, port.TargetPort.String())
 				}
 			}
+		}
+	})
+}
+
+// A disruption budget without a selector is for no pods.
+func TestDisruptionBudgetIsForThePods(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		selector, err := metav1.LabelSelectorAsSelector(all[*policyv1.PodDisruptionBudget](objects)[0].Spec.Selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if podLabels := pod(t, objects).Labels; !selector.Matches(labels.Set(podLabels)) {
+			t.Errorf("the disruption budget selects %q, but the pods have the labels %v", selector, podLabels)
 		}
 	})
 }
