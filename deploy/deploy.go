@@ -19,7 +19,7 @@ import (
 
 // Files are the manifests, as they lie below the deploy folder.
 //
-//go:embed kustomization.yaml controller admission churn cases cluster observe
+//go:embed *.yaml */*.yaml
 var Files embed.FS
 
 // Build returns the objects of a folder, "." being all that is installed
