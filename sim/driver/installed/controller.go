@@ -1,6 +1,7 @@
 package installed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func urlsOf(service corev1.Service) []string {
 	schemes := map[int32]string{80: "http", 443: "https"}
 	var addresses []string
 	for _, balancer := range service.Status.LoadBalancer.Ingress {
-		addresses = append(addresses, balancer.IP+balancer.Hostname)
+		addresses = append(addresses, cmp.Or(balancer.IP, balancer.Hostname))
 	}
 	addresses = slices.Concat(addresses, service.Spec.ExternalIPs, []string{service.Spec.ClusterIP})
 	address := addresses[0]
@@ -162,7 +163,7 @@ func urlsOf(service corev1.Service) []string {
 	}
 	var urls []string
 	for _, port := range service.Spec.Ports {
-		if scheme := schemes[port.Port]; scheme != "" {
+		if scheme := schemes[port.Port]; scheme != "" && port.Protocol != corev1.ProtocolUDP {
 			urls = append(urls, scheme+"://"+strings.TrimSuffix(net.JoinHostPort(address, ""), ":"))
 		}
 	}

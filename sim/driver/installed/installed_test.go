@@ -191,6 +191,17 @@ func TestAddressesAreSuggested(t *testing.T) {
 	}
 }
 
+// A suggestion can be used as it is written: each scheme is in it once, and its addresses are whole.
+func TestSuggestedAddressesCanBeUsed(t *testing.T) {
+	service := corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
+		{Port: 80, Protocol: corev1.ProtocolTCP}, {Port: 443, Protocol: corev1.ProtocolTCP}, {Port: 443, Protocol: corev1.ProtocolUDP}, // HTTP/3
+	}}}
+	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "203.0.113.7", Hostname: "lb.example"}}
+	if got, want := urlsOf(service), []string{"http://203.0.113.7", "https://203.0.113.7"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A run removes everything, however it ends.
 func TestStopRemovesEverything(t *testing.T) {
 	s := newSite(t)
