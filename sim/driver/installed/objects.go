@@ -67,6 +67,10 @@ func (o *objects) Put(ctx context.Context, object *unstructured.Unstructured) (s
 		}
 		return "", err
 	}
+	object, err := o.scoped(object)
+	if err != nil {
+		return "", err
+	}
 	if err := o.admit(ctx, object); err != nil {
 		return "", err
 	}
@@ -76,6 +80,10 @@ func (o *objects) Put(ctx context.Context, object *unstructured.Unstructured) (s
 // Delete implements driver.Objects. An object that does not exist is no error: others may have
 // removed it.
 func (o *objects) Delete(ctx context.Context, object *unstructured.Unstructured) error {
+	object, err := o.scoped(object)
+	if err != nil {
+		return err
+	}
 	if !o.owns(object) {
 		return fmt.Errorf("%s: %w: this run did not create it", cluster.Name(object), cluster.ErrNotOurs)
 	}
@@ -86,6 +94,16 @@ func (o *objects) Delete(ctx context.Context, object *unstructured.Unstructured)
 		o.forget(object)
 	}
 	return nil
+}
+
+// scoped returns an object without its namespace if its kind has none, as API servers read it.
+func (o *objects) scoped(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	namespaced, err := o.writer.Namespaced(object)
+	if err == nil && !namespaced && isNamespaced(object) {
+		object = object.DeepCopy()
+		object.SetNamespace("")
+	}
+	return object, err
 }
 
 func (o *objects) isSettings(object *unstructured.Unstructured) bool {

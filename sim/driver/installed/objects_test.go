@@ -137,6 +137,28 @@ func TestHostsOfOthersAreNotTaken(t *testing.T) {
 	}
 }
 
+// An object of a cluster-wide kind stays that of others, even if its manifest names a namespace of the
+// run: the API server ignores the namespace.
+func TestNamespacesOfClusterWideObjectsDoNotCount(t *testing.T) {
+	s := newSite(t)
+	s.options.CatchAll = true
+	i := s.prepare(t)
+	class := &networkingv1.IngressClass{
+		ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace(), Name: "staging"},
+		Spec:       networkingv1.IngressClassSpec{Controller: "example.com/mine"},
+	}
+	if _, err := i.Objects().Put(t.Context(), object(t, class)); !errors.Is(err, cluster.ErrNotOurs) {
+		t.Errorf("put: %v", err)
+	}
+	if err := i.Objects().Delete(t.Context(), object(t, class)); !errors.Is(err, cluster.ErrNotOurs) {
+		t.Errorf("delete: %v", err)
+	}
+	theirs, err := s.client.NetworkingV1().IngressClasses().Get(t.Context(), "staging", metav1.GetOptions{})
+	if err != nil || theirs.Spec.Controller != "k8s.io/ingress-nginx" {
+		t.Errorf("the IngressClass of others is %+v, %v", theirs, err)
+	}
+}
+
 // settingsOf begins a run that may change a ConfigMap.
 func settingsOf(t *testing.T, s *site, data map[string]string) *instance {
 	t.Helper()
