@@ -1,6 +1,7 @@
 package installed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -209,15 +210,25 @@ func (d *Driver) hostsOfOthers(ctx context.Context) (hosts, error) {
 	}
 	taken := hosts{}
 	for _, ingress := range list.Items {
-		class := ingress.Annotations["kubernetes.io/ingress.class"]
-		if ingress.Spec.IngressClassName != nil {
-			class = *ingress.Spec.IngressClassName
-		}
-		if class == "" || slices.Contains(d.classes, class) {
+		if d.mayServe(&ingress) {
 			taken.add(&ingress)
 		}
 	}
 	return taken, nil
+}
+
+// defaultClass is the default of the controller's flag --ingress-class.
+const defaultClass = "nginx"
+
+// mayServe reports whether the controller may serve an ingress. An annotation has the value of that
+// flag, which need not be the name of an IngressClass.
+func (d *Driver) mayServe(ingress *networkingv1.Ingress) bool {
+	class := ingress.Annotations["kubernetes.io/ingress.class"]
+	known := append([]string{"", cmp.Or(d.Flags["ingress-class"], defaultClass)}, d.classes...)
+	if ingress.Spec.IngressClassName != nil {
+		class, known = *ingress.Spec.IngressClassName, d.classes
+	}
+	return slices.Contains(known, class)
 }
 
 // asIngress converts an object; an error means that the API server will not accept it either.

@@ -159,6 +159,33 @@ func TestNamespacesOfClusterWideObjectsDoNotCount(t *testing.T) {
 	}
 }
 
+// A controller serves ingresses whose annotation has the value of its flag --ingress-class, whatever
+// the name of its IngressClass.
+func TestHostsOfAnnotatedIngressesAreNotTaken(t *testing.T) {
+	for flag, annotation := range map[string]string{"": "nginx", "edge": "edge"} {
+		s := newSite(t)
+		if flag != "" {
+			s.options.Flags = map[string]string{"ingress-class": flag}
+		}
+		annotated, ofOther := ingress("shop", "annotated", "annotated.test"), ingress("shop", "other", "other.test")
+		for made, class := range map[*networkingv1.Ingress]string{annotated: annotation, ofOther: "elsewhere"} {
+			made.Spec.IngressClassName = nil
+			made.Annotations["kubernetes.io/ingress.class"] = class
+		}
+		s.create(t, annotated, ofOther)
+		i := s.prepare(t)
+		if _, err := i.Objects().Put(t.Context(), object(t, namespace("a-case"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := i.Objects().Put(t.Context(), object(t, ingress("a-case", "web", "annotated.test"))); !errors.Is(err, cluster.ErrNotOurs) {
+			t.Errorf("--ingress-class=%s, annotation %s: %v", flag, annotation, err)
+		}
+		if _, err := i.Objects().Put(t.Context(), object(t, ingress("a-case", "web", "other.test"))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // settingsOf begins a run that may change a ConfigMap.
 func settingsOf(t *testing.T, s *site, data map[string]string) *instance {
 	t.Helper()
