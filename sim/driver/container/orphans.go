@@ -71,10 +71,11 @@ func isOrphan(label string) bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && now != label
 }
 
-// remove kills a container if it is running, and removes it with its volumes.
+// remove kills a container if it is running, and removes it with its volumes. It returns nil if
+// another harness removes it at the same time, which the engine reports as a conflict.
 func remove(ctx context.Context, api client.APIClient, id string) error {
 	_, err := api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if err != nil && !errdefs.IsNotFound(err) {
+	if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {
 		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	return nil
