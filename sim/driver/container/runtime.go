@@ -1,17 +1,12 @@
 package container
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -84,48 +79,6 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 			host.MemorySwap = host.Memory // no swap, as on a Kubernetes node
 		},
 	}, err
-}
-
-// files returns the kubeconfig, the files of the service account if the controller has one, and the files
-// of the adapter that are texts or copies of files: the folders of an image exist already.
-func (r *runtime) files() ([]testcontainers.ContainerFile, error) {
-	files := []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: simulated.ImageKubeconfig, FileMode: 0o444}}
-	if r.setup.HasAccount {
-		account, err := os.ReadDir(r.cluster.AccountFolder())
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range account {
-			files = append(files, testcontainers.ContainerFile{
-				HostFilePath: filepath.Join(r.cluster.AccountFolder(), file.Name()), ContainerFilePath: path.Join(adapter.AccountFolder, file.Name()), FileMode: 0o444,
-			})
-		}
-	}
-	for _, f := range r.setup.Files {
-		file := testcontainers.ContainerFile{ContainerFilePath: f.Path, FileMode: int64(f.Mode)}
-		switch {
-		case f.Content != nil:
-			file.Reader, file.FileMode = strings.NewReader(*f.Content), int64(cmp.Or(f.Mode, 0o644))
-		case f.From != "" && len(f.Replace) > 0:
-			text, err := simulated.Copied(f)
-			if errors.Is(err, fs.ErrNotExist) && f.Optional {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			file.Reader, file.FileMode = strings.NewReader(text), int64(cmp.Or(f.Mode, 0o644))
-		case f.From != "":
-			if _, err := os.Stat(f.From); errors.Is(err, fs.ErrNotExist) && f.Optional {
-				continue
-			}
-			file.HostFilePath = f.From
-		default:
-			continue
-		}
-		files = append(files, file)
-	}
-	return files, nil
 }
 
 func (r *runtime) Master() (int, error) {
