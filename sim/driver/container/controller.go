@@ -21,12 +21,12 @@ type controller struct {
 	container testcontainers.Container
 	api       client.APIClient
 	arguments []string      // of the controller
-	init      int           // PID of the container's first process on the host; 0 before its start
 	logged    chan struct{} // closed when its log has ended
 	conf      []byte        // nginx.conf at the time when the container was asked to end; nil if unknown
 
-	mu  sync.Mutex
-	pid int // PID of the controller as last seen; 0 before it is found
+	mu   sync.Mutex
+	init int // PID of the container's first process on the host; 0 before its start
+	pid  int // PID of the controller as last seen; 0 before it is found
 }
 
 // begin starts the container, looks up its first process, and follows its log. It reads the
@@ -40,7 +40,9 @@ func (c *controller) begin(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("inspect container %s: %w", c.container.GetContainerID(), err)
 	}
+	c.mu.Lock()
 	c.init = state.Container.State.Pid
+	c.mu.Unlock()
 	log, err := c.api.ContainerLogs(context.WithoutCancel(ctx), c.container.GetContainerID(),
 		client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
 	if err != nil {
@@ -56,12 +58,12 @@ func (c *controller) begin(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// PID returns the PID of the controller. While an init process (tini, dumb-init) has not started it, that
-// is the init process.
+// PID returns the PID of the controller, and 0 before the container starts. While an init process (tini,
+// dumb-init) has not started it, that is the init process.
 func (c *controller) PID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pid == 0 || c.pid == c.init {
+	if c.init != 0 && (c.pid == 0 || c.pid == c.init) {
 		c.pid = probe.WithArguments(c.init, c.arguments)
 	}
 	return c.pid

@@ -83,11 +83,12 @@ func (r *runtime) request() (testcontainers.ContainerRequest, error) {
 
 func (r *runtime) Master() (int, error) {
 	return r.finder.Master(func() (int, error) {
-		c := r.current.Load()
-		if c == nil || c.init == 0 {
-			return 0, probe.ErrNoMaster
+		if c := r.current.Load(); c != nil {
+			if pid := c.PID(); pid != 0 {
+				return pid, nil
+			}
 		}
-		return c.PID(), nil
+		return 0, probe.ErrNoMaster
 	}, r.setup.Processes)
 }
 
