@@ -76,15 +76,12 @@ func (i *instance) controllerObjects() ([]runtime.Object, error) {
 		"shutdown-grace-period":      "0",
 		"post-shutdown-grace-period": "0",
 	}
-	if bundled {
-		flags["log-format"] = "json"
-	}
 	config := map[string]string{}
 	for key, value := range i.subject.Config {
 		config[key] = i.names.reference(value)
 	}
 	c := incluster.Controller{
-		Namespace: i.home.name(), Image: image, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
+		Namespace: i.home.name(), Image: image, Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
 		Config: config, Resources: i.subject.Resources, Streams: i.names.references(i.options.Streams),
 	}
 	objects, err := c.Objects()

@@ -37,6 +37,7 @@ const StreamBase = 11000
 type Controller struct {
 	Namespace string
 	Image     string
+	Bundled   bool // whether the image has the bundled controller
 	Pull      corev1.PullPolicy
 	Cmd       []string // of the image
 	// Flags are those of the driver. They override the manifest's, and the scenario's override them.
@@ -88,13 +89,29 @@ func (c Controller) adapt(spec *appsv1.DeploymentSpec) {
 	container.Image = c.Image
 	container.ImagePullPolicy = c.Pull
 	container.Args = slices.Concat(c.Cmd, container.Args, c.args())
+	if !c.Bundled {
+		keepFiles(&spec.Template.Spec)
+	}
 	setLimit(&container.Resources, corev1.ResourceCPU, c.Resources.CPU.Quantity)
 	setLimit(&container.Resources, corev1.ResourceMemory, c.Resources.Memory.Quantity)
+}
+
+// keepFiles makes a pod fit for other controllers than the bundled one. Their images have a template and
+// Lua code in folders that the bundled controller fills itself, where the manifest has empty volumes. Their
+// programs may have the capability to bind low ports, and do not start where it is dropped.
+func keepFiles(pod *corev1.PodSpec) {
+	container := &pod.Containers[0]
+	pod.Volumes, container.VolumeMounts = nil, nil
+	container.SecurityContext.ReadOnlyRootFilesystem = new(false)
+	container.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_BIND_SERVICE"}
 }
 
 // args returns the arguments after the manifest's. Of two equal flags, the controller uses the last.
 func (c Controller) args() []string {
 	flags := map[string]string{}
+	if c.Bundled {
+		flags["log-format"] = "json"
+	}
 	if len(c.Streams) > 0 {
 		flags["tcp-services-configmap"] = c.Namespace + "/" + tcpPorts
 		flags["udp-services-configmap"] = c.Namespace + "/" + udpPorts

@@ -56,11 +56,8 @@ func (i *instance) controller() incluster.Controller {
 		"shutdown-grace-period":      "0",
 		"post-shutdown-grace-period": "0",
 	}
-	if i.image.Labels[engine.Bundled] != "" {
-		flags["log-format"] = "json"
-	}
 	return incluster.Controller{
-		Namespace: incluster.Namespace, Image: i.image.Name, Pull: corev1.PullNever, Cmd: i.image.Cmd,
+		Namespace: incluster.Namespace, Image: i.image.Name, Bundled: i.image.Labels[engine.Bundled] != "", Pull: corev1.PullNever, Cmd: i.image.Cmd,
 		Flags: flags, Scenario: i.subject.Flags, Config: i.subject.Config, Resources: i.subject.Resources, Streams: i.options.Streams,
 	}
 }

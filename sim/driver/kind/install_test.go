@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/incluster"
 	"windtunnel.dev/sim/kindcluster"
@@ -58,6 +60,34 @@ func TestInstalled(t *testing.T) {
 	}
 	if seen != 2 || ports != 2 {
 		t.Errorf("%d objects are the ConfigMap or the Deployment, and %d the ports of TCP and UDP; want 2 and 2", seen, ports)
+	}
+}
+
+// The volumes of the manifest are empty. They would hide the template and the Lua code of an image whose
+// controller does not write them itself. Its programs may have the capability to bind low ports, and do
+// not start without it.
+func TestOtherImagesKeepTheirFiles(t *testing.T) {
+	for name, labels := range map[string]map[string]string{"bundled": {engine.Bundled: "controller"}, "another": nil} {
+		i := &instance{image: kindcluster.Image{Name: "some/image:1", Labels: labels}, subject: subject.Subject{Controller: subject.Bundled}}
+		objects, err := i.controller().Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(objects, func(o runtime.Object) bool { _, is := o.(*appsv1.Deployment); return is })
+		pod := objects[at].(*appsv1.Deployment).Spec.Template.Spec
+		container, bundled := pod.Containers[0], len(labels) > 0
+		if hides := len(container.VolumeMounts)+len(pod.Volumes) > 0; hides != bundled {
+			t.Errorf("%s: the pod has the volumes %v, mounted at %v", name, pod.Volumes, container.VolumeMounts)
+		}
+		if *container.SecurityContext.ReadOnlyRootFilesystem != bundled {
+			t.Errorf("%s: the root file system is read-only: %v", name, !bundled)
+		}
+		if capable := slices.Contains(container.SecurityContext.Capabilities.Add, "NET_BIND_SERVICE"); capable == bundled {
+			t.Errorf("%s: NET_BIND_SERVICE: %v", name, capable)
+		}
+		if slices.Contains(container.Args, "--log-format=json") != bundled {
+			t.Errorf("%s: arguments %v", name, container.Args)
+		}
 	}
 }
 
