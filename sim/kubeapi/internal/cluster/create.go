@@ -58,10 +58,12 @@ func (s *State) insert(op *Operation, obj runtime.Object, dryRun bool) (*store.O
 	}
 }
 
-// SetNamespace sets the namespace of a new object to that of the operation.
+// SetNamespace sets the namespace of a written object to that of the operation. As in kube-apiserver,
+// it removes the namespace of a cluster-wide object, which charts often set.
 func SetNamespace(m *metav1.ObjectMeta, op *Operation) error {
 	switch {
 	case op.Resource.ClusterScoped:
+		m.Namespace = ""
 		return nil
 	case op.Namespace == "":
 		return ErrMethod()

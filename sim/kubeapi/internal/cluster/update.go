@@ -163,6 +163,9 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 
 // revise returns the transition of an update of base.
 func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Object) (store.Transition, error) {
+	if err := SetNamespace(object.Meta(next), op); err != nil {
+		return store.Transition{}, err
+	}
 	if err := checkIdentity(op, base, object.Meta(next)); err != nil {
 		return store.Transition{}, err
 	}
@@ -182,14 +185,12 @@ func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Obje
 	return prepareUpdate(op.Objects, op.rules(), base, old, next, !isStatus)
 }
 
-// checkIdentity checks that next has the identity of the object that op names, and its current
+// checkIdentity checks that next has the name and UID of the object that op names, and its current
 // version.
 func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) error {
 	switch {
 	case next.Name != op.Name:
 		return nameMismatch(next.Name, op.Name)
-	case next.Namespace != "" && next.Namespace != op.Namespace:
-		return errors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	case next.UID != "" && next.UID != base.UID:
 		return errors.NewConflict(op.Resource.GroupResource(), op.Name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", next.UID, base.UID))
