@@ -129,7 +129,13 @@ func TestCompileRefuses(t *testing.T) {
 		{"reloads == 0 && converge.last.p98 < duration('1s')", []string{"p98", "converge.last has", "p50", "p99"}},
 		{"reloads", []string{"not a condition", "int"}},
 		{"reloads == '0'", []string{"no matching overload", "int", "string"}},
-		{"converge.last.p99 < 2", []string{"no matching overload", "duration"}},
+		{"converge.last.p99 < 2", []string{"no matching overload", `write a duration as duration("8s")`}},
+		{"converge.last.max < '8s'", []string{"no matching overload", `write a duration as duration("8s")`}},
+		{"converge.last.max < 8s", []string{"column 22", `write the duration 8s as duration("8s")`}},
+		{"reloads == 0 &&\n converge.last.max < 1m30s", []string{"line 2", `write the duration 1m30s as duration("1m30s")`}},
+		{"1.5s > converge.last.max", []string{`write the duration 1.5s as duration("1.5s")`}},
+		{"converge.last.max < 800us", []string{`write the duration 800us as duration("800us")`}},
+		{"memory.peakRSS < 8MiB", []string{"write the size 8MiB in bytes, as 8 * 1024 * 1024"}},
 		{"reloads ==", []string{"column 11", "the end of the text"}},
 		{" ", []string{"is empty"}},
 		{`requests.causes["refusd"] == 0`, []string{`"refusd"`, "column 17", "refused"}},
@@ -159,6 +165,15 @@ func TestCompileRefuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A unit elsewhere in the text has nothing to do with the error.
+func TestCompileExplainsOnlyTheUnitAtTheError(t *testing.T) {
+	for _, text := range []string{`reloads == == 0 && converge.last.max < duration("8s")`, `converge.last.max < duration("8s") && reloads ==`, "reloads < v8s", "converge.last.max * 2 < reloads"} {
+		if _, err := expect.Compile(text); err == nil || strings.Contains(err.Error(), "write ") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

@@ -14,15 +14,17 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// explain formats CEL's errors as one line: the first error in the text, and the valid names in the
-// place of a wrong name.
+// explain formats CEL's errors as one line: the first error in the text, and how to mend it: the valid
+// names in the place of a wrong name, and how to write a duration or a size.
 func explain(text string, errors []*cel.Error) error {
 	first := slices.MinFunc(errors, func(a, b *cel.Error) int {
 		return cmp.Or(cmp.Compare(a.Location.Line(), b.Location.Line()), cmp.Compare(a.Location.Column(), b.Location.Column()))
 	})
 	message := plain(first.Message)
-	if names := namesNear(text, first.Location, message); names != "" {
-		message += "; " + names
+	for _, hint := range []string{namesNear(text, first.Location, message), unitNear(text, first.Location), durationWanted(message)} {
+		if hint != "" {
+			message += "; " + hint
+		}
 	}
 	return errorAt(text, first.Location, message)
 }
