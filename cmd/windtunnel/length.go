@@ -34,7 +34,7 @@ func (d *positiveDuration) Set(text string) error {
 
 // addLength adds the flag that overrides the length of a scenario.
 func addLength(flags *pflag.FlagSet, length *time.Duration) {
-	flags.Var((*positiveDuration)(length), "length", "stretch the timeline to this length without changing rates (default: the scenario's)")
+	flags.Var((*positiveDuration)(length), "length", "stretch the timeline, with its ramps and sines, to this length without changing rates (default: the scenario's)")
 }
 
 // notNegative returns an error if the duration of a flag is negative.

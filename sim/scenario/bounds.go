@@ -60,15 +60,24 @@ func (c *checker) bounds() {
 	}
 	c.times()
 	for i, t := range c.Traffic {
-		highest := max(t.Rate, t.peak())
-		if requests := float64(highest) * c.Length().Seconds(); requests > mostRequests {
-			c.Problem(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
-				fmt.Sprintf("make them %d at most, by a lower rate or a shorter timeline", mostRequests), "spec", "traffic", i)
+		if what, mend := t.tooMany(c.Length()); what != "" {
+			c.Problem(what, mend, "spec", "traffic", i)
 		}
 		if t.Bytes > mostBytes {
 			c.Problem(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
 		}
 	}
+}
+
+// tooMany returns what is wrong with the number of requests over a timeline of a length, and how to mend
+// it; "" if nothing is.
+func (t Traffic) tooMany(length time.Duration) (what, mend string) {
+	highest := max(t.Rate, t.peak())
+	if requests := float64(highest) * length.Seconds(); requests > mostRequests {
+		return fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, length),
+			fmt.Sprintf("make them %d at most, by a lower rate or a shorter timeline", mostRequests)
+	}
+	return "", ""
 }
 
 // peak returns an upper limit of the rate, with its ramp and sine.

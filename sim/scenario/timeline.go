@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/specfile"
 )
 
@@ -104,8 +103,8 @@ func (c *checker) churn(step Step, path []any) {
 		c.Problem("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
 	c.lasts("churn", step, "20s", append(path, "for"))
-	if many := TooManyChanges(step.Rate, step.For); many != "" {
-		c.Problem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
+	if what, mend := step.changes(); what != "" {
+		c.Problem(what, mend, path...)
 	}
 	c.pods(step, append(path, "pods"))
 	c.paths(step, append(path, "paths"))
@@ -151,8 +150,10 @@ func (c *checker) pods(step Step, path []any) {
 		c.Problem("pods: belongs to a "+ScaleOut, "remove it", path...)
 	case step.Pods < 0:
 		c.Problem(fmt.Sprintf("%d pods", step.Pods), "make it 1 or more", path...)
-	case float64(step.Rate)*step.For.Seconds()*float64(step.Pods) > MostPods:
-		c.Problem(fmt.Sprintf("%s with each change: %v for %v", plural.Of(step.Pods, "pod"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer pods or changes", MostPods), path...)
+	default:
+		if what, mend := step.addedPods(); what != "" {
+			c.Problem(what, mend, path...)
+		}
 	}
 }
 
@@ -164,8 +165,10 @@ func (c *checker) paths(step Step, path []any) {
 		c.Problem("paths: belongs to "+NewHosts, "remove it", path...)
 	case step.Paths < 0 || step.Paths > MostPaths:
 		c.Problem(fmt.Sprintf("%d paths", step.Paths), fmt.Sprintf("make it 0 to %d", MostPaths), path...)
-	case float64(step.Rate)*step.For.Seconds()*float64(step.Paths) > MostAllPaths:
-		c.Problem(fmt.Sprintf("%s of each new host: %v for %v", plural.Of(step.Paths, "path"), step.Rate, step.For), fmt.Sprintf("make them %d at most, by fewer paths or hosts", MostAllPaths), path...)
+	default:
+		if what, mend := step.addedPaths(); what != "" {
+			c.Problem(what, mend, path...)
+		}
 	}
 }
 

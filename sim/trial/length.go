@@ -8,7 +8,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// OfLength returns the scenario with its timeline stretched to a length; unchanged for 0.
+// OfLength returns the scenario with its timeline stretched to a length; unchanged for 0. It returns an
+// error if the scenario would then do too much, or nothing.
 func OfLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, error) {
 	switch {
 	case length == 0:
@@ -21,10 +22,5 @@ func OfLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, e
 		return nil, fmt.Errorf("the timeline of %s has no length to stretch", s.Name)
 	}
 	s = s.Stretched(length)
-	for _, step := range s.Timeline {
-		if many := scenario.TooManyChanges(step.Rate, step.For); many != "" {
-			return nil, fmt.Errorf("it makes %s; make it %d at most", many, scenario.MostChanges)
-		}
-	}
-	return s, nil
+	return s, s.CheckLength()
 }

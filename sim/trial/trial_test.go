@@ -291,11 +291,26 @@ func TestSameChanges(t *testing.T) {
 
 func TestOfLength(t *testing.T) {
 	hour := &scenario.Scenario{Name: "story", Spec: scenario.Spec{Timeline: []scenario.Step{{Churn: scenario.Touch, Rate: 1000, For: time.Hour}}}}
+	with := func(steps ...scenario.Step) *scenario.Scenario {
+		return &scenario.Scenario{Name: "story", Spec: scenario.Spec{Timeline: steps}}
+	}
+	rare := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Minute}, scenario.Step{Churn: scenario.NewHosts, Rate: 1. / 60, For: time.Minute, Line: 9})
+	pods := with(scenario.Step{Churn: scenario.ScaleOut, Rate: 10, For: time.Minute, Pods: 200})
+	paths := with(scenario.Step{Churn: scenario.NewHosts, Rate: 1, For: time.Minute, Paths: 10_000})
+	fault := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Second}, scenario.Step{Fault: "api-5xx", For: time.Hour})
+	busy := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Minute})
+	busy.Traffic = []scenario.Traffic{{Lane: "http", Rate: 10_000}}
 	for _, test := range []struct {
 		of     *scenario.Scenario
 		length time.Duration
 		wrong  string
 	}{
+		{rare, 30 * time.Second, ""},
+		{rare, 20 * time.Second, "it makes the step of line 9 a churn without a change: 0.0167/s for 20s; raise its rate, or make it last for 30s or longer"},
+		{pods, time.Hour, "200 pods with each change"},
+		{paths, time.Hour, "10000 paths of each new host"},
+		{fault, time.Hour, "31 days"},
+		{busy, 10 * time.Hour, "3.6e+08 requests of lane http"},
 		{hour, 0, ""},
 		{hour, time.Minute, ""},
 		{hour, -1, "want more than 0"},
