@@ -59,29 +59,6 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	if o.Began != nil {
 		o.Began(t.counts())
 	}
-	report := time.NewTimer(follow.ReportAfter(0))
-	defer report.Stop()
-	for {
-		select {
-		case e := <-follower.Events:
-			before := len(t.changes)
-			t.add(e, time.Since(began))
-			if o.Changed != nil && len(t.changes) > before {
-				o.Changed(len(t.changes))
-			}
-		case <-report.C:
-			took := time.Since(began)
-			report.Reset(follow.ReportAfter(took))
-			if o.Progress != nil {
-				o.Progress(took, len(t.changes))
-			}
-		case why := <-follower.Outages:
-			t.countOmitted("times without the API server: changes in them are late or missing")
-			if o.Outage != nil {
-				o.Outage(why)
-			}
-		case <-ctx.Done():
-			return t.recording(time.Since(began)), nil
-		}
-	}
+	t.follow(ctx, follower, began, o)
+	return t.recording(time.Since(began)), nil
 }

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"context"
+	"time"
+
+	"windtunnel.dev/sim/follow"
+)
+
+// follow records what the follower sees until ctx is done. What it has seen by then, and is not yet
+// recorded, is recorded as well.
+func (r *recorder) follow(ctx context.Context, follower *follow.Follower, began time.Time, o Options) {
+	report := time.NewTimer(follow.ReportAfter(0))
+	defer report.Stop()
+	for {
+		select {
+		case e := <-follower.Events:
+			r.change(e, began, o)
+		case <-report.C:
+			took := time.Since(began)
+			report.Reset(follow.ReportAfter(took))
+			if o.Progress != nil {
+				o.Progress(took, len(r.changes))
+			}
+		case why := <-follower.Outages:
+			r.outage(why, o)
+		case <-ctx.Done():
+			r.drain(follower, began, o)
+			return
+		}
+	}
+}
+
+// drain records the events and outages that are buffered.
+func (r *recorder) drain(follower *follow.Follower, began time.Time, o Options) {
+	for {
+		select {
+		case e := <-follower.Events:
+			r.change(e, began, o)
+		case why := <-follower.Outages:
+			r.outage(why, o)
+		default:
+			return
+		}
+	}
+}
+
+// change records an event that follows the initial state.
+func (r *recorder) change(e follow.Event, began time.Time, o Options) {
+	before := len(r.changes)
+	r.add(e, time.Since(began))
+	if o.Changed != nil && len(r.changes) > before {
+		o.Changed(len(r.changes))
+	}
+}
+
+func (r *recorder) outage(why error, o Options) {
+	r.countOmitted("times without the API server: changes in them are late or missing")
+	if o.Outage != nil {
+		o.Outage(why)
+	}
+}
