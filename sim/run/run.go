@@ -65,6 +65,9 @@ func Do(ctx context.Context, o Options) (err error) {
 	defer cancel(nil)
 	o.Log.OnFailure(func(err error) { cancel(fmt.Errorf("the event log cannot be written: %w", err)) })
 	if err := launch(ctx, rigs, population); err != nil {
+		if cut := context.Cause(ctx); cut != nil { // err is only a consequence
+			return cut
+		}
 		return err
 	}
 	var supervising sync.WaitGroup

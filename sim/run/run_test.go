@@ -130,6 +130,16 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 	}
 }
 
+// If the log fails before the population is loaded, the error names that alone, and not what it stops.
+func TestFullDiskAtTheBeginning(t *testing.T) {
+	s := &stage{t: t}
+	s.disk.full.Store(true)
+	_, err := s.play(two+forever, nil)
+	if want := "the event log cannot be written: " + syscall.ENOSPC.Error(); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
 const killing = `
   timeline:
   - {at: 0s, fault: controller-kill}

@@ -162,7 +162,11 @@ func (t Trial) run(ctx context.Context, s *scenario.Scenario, dir rundir.Dir) (e
 	defer file.Close()
 	start := time.Now()
 	log := event.NewLog(file, start)
-	defer func() { err = errors.Join(err, log.Close()) }()
+	defer func() {
+		if failed := log.Close(); !errors.Is(err, failed) { // the run may have ended because of it
+			err = errors.Join(err, failed)
+		}
+	}()
 	if t.Watch != nil {
 		see, end := t.Watch(s)
 		log.Tap(see)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,6 +178,24 @@ func TestNotRun(t *testing.T) {
 	ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Driver: broken{}, Dir: dir})
 	if ended.Outcome != judge.NotRun || ended.Dir != "" || !strings.Contains(ended.Note(), "holds a run already") {
 		t.Errorf("%s in %q, %q", ended.Outcome, ended.Dir, ended.Note())
+	}
+}
+
+// logless is a driver under which the log fails. Its error names that cause.
+type logless struct{ broken }
+
+func (logless) Prepare(_ context.Context, _ subject.Subject, in driver.Options) (driver.Instance, error) {
+	var failed error
+	in.Log.OnFailure(func(err error) { failed = err })
+	in.Log.Write(event.Event{Host: &event.Host{Busy: math.NaN()}}) // which JSON cannot express
+	return nil, fmt.Errorf("the log cannot be written: %w", failed)
+}
+
+// The failure of the log is named once if the run ended because of it.
+func TestFailedLogIsNamedOnce(t *testing.T) {
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Driver: logless{}, Dir: filepath.Join(t.TempDir(), "run")})
+	if got := ended.Note(); strings.Count(got, "NaN") != 1 || !strings.Contains(got, "the log cannot be written: ") {
+		t.Errorf("note %q", got)
 	}
 }
 
