@@ -123,7 +123,7 @@ func Do(ctx context.Context, o Options) (Report, error) {
 		began := time.Now()
 		found, err := "", errNotReached
 		if reached || p.last {
-			found, err = c.one(ctx, p.check)
+			found, err = c.one(ctx, p.what, p.check)
 		}
 		if ctx.Err() != nil {
 			return report, context.Cause(ctx)
@@ -141,11 +141,17 @@ func Do(ctx context.Context, o Options) (Report, error) {
 	return report, nil
 }
 
-// one checks one point within the patience.
-func (c *checkup) one(ctx context.Context, check func(*checkup, context.Context) (string, error)) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, fmt.Errorf("timed out after %v", c.Patience))
+// one checks one point within the patience. If that ends, the error says what the point was waiting for,
+// and what was last seen.
+func (c *checkup) one(ctx context.Context, what string, check func(*checkup, context.Context) (string, error)) (string, error) {
+	late := fmt.Errorf("timed out after %v, waiting until %s", c.Patience, what)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, late)
 	defer cancel()
-	return check(c, ctx)
+	found, err := check(c, ctx)
+	if err != nil && errors.Is(context.Cause(ctx), late) && !errors.Is(err, late) {
+		err = fmt.Errorf("%w: %w", late, err)
+	}
+	return found, err
 }
 
 // master returns the PID of the master, once the controller has started.

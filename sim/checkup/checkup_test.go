@@ -105,7 +105,7 @@ func TestLacks(t *testing.T) {
 		lacks           map[string]string // by point
 	}{
 		"does not serve":       {single, wrong + "  streams: {tcp: a/b, udp: a/c}\n", map[string]string{"log": "no line"}},
-		"is not what it seems": {single, strings.Replace(ofForked, "-W", "nobody", 1), map[string]string{"processes": "does not exist", "connections": "", "log": "no line"}},
+		"is not what it seems": {single, strings.Replace(ofForked, "-W", "nobody", 1), map[string]string{"processes": "does not exist", "connections": "timed out after 10s, waiting until the worker of a connection can be found: ", "log": "no line"}},
 		"has another agent":    {single, ofSingle, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

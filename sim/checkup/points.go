@@ -65,15 +65,19 @@ func (c *checkup) serves(ctx context.Context) (string, error) {
 // connections opens connections until the worker of one is known. A worker that has just begun to
 // drain accepts none.
 func (c *checkup) connections(ctx context.Context) (string, error) {
+	last := errors.New("no connection yet")
 	for {
 		pid, err := c.owner(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			return fmt.Sprintf("worker %d", pid), nil
+		case ctx.Err() == nil: // otherwise the end of ctx cut the attempt off
+			last = err
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return "", fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			return "", fmt.Errorf("%w: %w", context.Cause(ctx), last)
 		}
 	}
 }

@@ -27,15 +27,19 @@ func (c *checkup) status(ctx context.Context) (string, error) {
 			return gatewayStatus(ctx, client, c.instance.Setup().Namespace)
 		}
 	}
+	last := errors.New("no answer yet")
 	for {
 		address, err := check(ctx, client)
-		if err == nil {
+		switch {
+		case err == nil:
 			return address, nil
+		case ctx.Err() == nil: // otherwise the end of ctx cut the request off
+			last = err
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return "", errors.Join(context.Cause(ctx), err)
+			return "", fmt.Errorf("%w: %w", context.Cause(ctx), last)
 		}
 	}
 }
