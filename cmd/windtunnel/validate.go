@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -50,7 +52,8 @@ var validators = map[string]func(path string, text []byte) (warnings []scenario.
 // validatedFile is one file and its problems.
 type validatedFile struct {
 	File     string    `json:"file"`
-	Kind     string    `json:"kind"` // kind of the first document; empty if it has none
+	Kind     string    `json:"kind"`              // kind of the first document; empty if it has none
+	Skipped  string    `json:"skipped,omitempty"` // why the file was not checked
 	Problems []problem `json:"problems"`
 	Warnings []problem `json:"warnings,omitempty"` // possible problems
 }
@@ -70,7 +73,8 @@ func validateCommand() *cobra.Command {
 		Long: `Check files of scenarios, behaviour cases, adapters and questions without running them.
 
 Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
-In a folder, checks all YAML files, including those in subfolders.
+In a folder, checks all YAML files, including those in subfolders. Files there that are of
+another kind, such as manifests of Kubernetes, are named as skipped.
 Exit codes: 0 all files are valid, 2 a file is not, or there is none.`,
 		Args:              arguments("FILE|FOLDER…"),
 		ValidArgsFunction: completeFiles,
@@ -92,9 +96,12 @@ func validate(out io.Writer, format format, paths []string) error {
 		if err != nil {
 			all = append(all, validatedFile{File: path, Problems: problemsOf(err)})
 		}
-		for _, file := range files {
-			all = append(all, check(file))
+		named := len(files) == 1 && files[0] == path
+		found := checkFiles(files, named)
+		if len(found) > 0 && !slices.ContainsFunc(found, func(v validatedFile) bool { return v.Skipped == "" }) {
+			found = append(found, validatedFile{File: path, Problems: []problem{{What: "the folder contains no file with apiVersion: " + scenario.APIVersion}}})
 		}
+		all = append(all, found...)
 	}
 	bad := 0
 	for _, v := range all {
@@ -109,17 +116,29 @@ func validate(out io.Writer, format format, paths []string) error {
 	return nil
 }
 
-// check validates a file according to its kind.
-func check(path string) validatedFile {
+// checkFiles validates files. Of those that the user did not name, files of other kinds are skipped.
+func checkFiles(files []string, named bool) (all []validatedFile) {
+	for _, file := range files {
+		all = append(all, check(file, named))
+	}
+	return all
+}
+
+// check validates a file according to its kind. A file of another kind is skipped, or is an error if the
+// user named it.
+func check(path string, named bool) validatedFile {
 	v := validatedFile{File: path, Problems: []problem{}}
 	text, err := readfile.Read(path, scenario.Largest)
 	if err != nil {
 		v.Problems = problemsOf(err)
 		return v
 	}
-	var head struct{ Kind string }
-	_ = yaml.Unmarshal(text, &head) // the validator reports errors better
+	head, readable := headOf(text)
 	v.Kind = head.Kind
+	if validators[head.Kind] == nil && readable && !named && !head.ours() {
+		v.Skipped = head.foreign()
+		return v
+	}
 	validator, known := validators[v.Kind]
 	if !known {
 		validator = validators[scenario.Kind] // it reports how a file must begin
@@ -130,6 +149,37 @@ func check(path string) validatedFile {
 		v.Warnings = append(v.Warnings, problem{w.Line, w.What, w.Mend})
 	}
 	return v
+}
+
+// head has the fields of the first document that say what a file is.
+type head struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+}
+
+// headOf reads the head of a file. It is empty if the first document is no mapping with such fields. A file
+// that is not YAML is not readable: its validator reports the error.
+func headOf(text []byte) (h head, readable bool) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return head{}, false
+	}
+	_ = document.Decode(&h)
+	return h, true
+}
+
+// ours reports whether the file says that it is one of ours.
+func (h head) ours() bool {
+	group, _, _ := strings.Cut(scenario.APIVersion, "/")
+	return h.APIVersion == group || strings.HasPrefix(h.APIVersion, group+"/")
+}
+
+// foreign says what a file is that is not ours.
+func (h head) foreign() string {
+	if h.APIVersion == "" || h.Kind == "" {
+		return "it has no apiVersion and kind of Windtunnel"
+	}
+	return fmt.Sprintf("it is a %s of %s, not a file of Windtunnel", h.Kind, h.APIVersion)
 }
 
 // problemsOf splits a joined error into its problems.
@@ -158,7 +208,12 @@ func printValidated(out io.Writer, format format, all []validatedFile, problems 
 	if format.json() {
 		return printJSON(out, all)
 	}
+	skipped := 0
 	for _, v := range all {
+		if v.Skipped != "" {
+			skipped++
+			fmt.Fprintf(out, "skipped: %s: %s\n", v.File, v.Skipped)
+		}
 		for _, p := range v.Problems {
 			fmt.Fprintln(out, v.line(p))
 		}
@@ -166,7 +221,11 @@ func printValidated(out io.Writer, format format, all []validatedFile, problems 
 			fmt.Fprintln(out, "warning:", v.line(p))
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s: %s\n", plural.Of(len(all), "file"), plural.Of(problems, "problem"))
+	summary := fmt.Sprintf("%s: %s", plural.Of(len(all)-skipped, "file"), plural.Of(problems, "problem"))
+	if skipped > 0 {
+		summary += fmt.Sprintf("; %d skipped", skipped)
+	}
+	_, err := fmt.Fprintln(out, summary)
 	return err
 }
 
