@@ -82,6 +82,9 @@ type adapterChecked struct {
 }
 
 func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, stderr io.Writer) error {
+	if o.patience <= 0 {
+		return fmt.Errorf("--patience=%v: want more than 0s", o.patience)
+	}
 	s, a, err := o.parse(what)
 	if err != nil {
 		return err

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/tempdir"
@@ -34,6 +36,9 @@ func apiserverCommand() *cobra.Command {
 		Use:   "apiserver [manifest file or folder]…",
 		Short: "Run the simulated Kubernetes API server alone, until interrupted",
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := a.check(cmd.Flags()); err != nil {
+				return err
+			}
 			return a.run(cmd.Context(), cmd.OutOrStdout(), paths)
 		},
 	}
@@ -67,7 +72,8 @@ func (a *apiserver) controllerNames() ([]string, error) {
 	return a.controllers, nil
 }
 
-func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
+// check returns an error if a flag has no effect, or makes no sense.
+func (a *apiserver) check(flags *pflag.FlagSet) error {
 	if err := cmp.Or(notNegative("pod-ready-after", a.pods.ReadyAfter), notNegative("pod-stop-after", a.pods.StopAfter)); err != nil {
 		return err
 	}
@@ -75,7 +81,17 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	if err != nil {
 		return err
 	}
-	if err := checkAccount(a.account); err != nil {
+	if !slices.Contains(names, "kubelet") {
+		if err := refuseUnused(flags, "pods start and stop only with the kubelet, which --controllers leaves out", "pod-ready-after", "pod-stop-after"); err != nil {
+			return err
+		}
+	}
+	return checkAccount(a.account)
+}
+
+func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
+	names, err := a.controllerNames()
+	if err != nil {
 		return err
 	}
 	manifests, err := manifest.Load(paths...)
@@ -139,7 +155,7 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 	if err := server.WriteKubeconfig(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
+	fmt.Fprintf(out, "export KUBECONFIG=%s\n", shellescape.Quote(server.Kubeconfig()))
 	a.printAccount(out, server)
 	if len(created) > 0 {
 		fmt.Fprintf(out, "# created %s that no manifest contains: %s\n", plural.Of(len(created), "namespace"), strings.Join(created, ", "))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/backend/pool"
@@ -48,6 +49,9 @@ GET /healthz at that address reports whether it accepts commands. Beyond loopbac
 requires a token, from --control-token-file or from ` + pool.TokenVariable + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags()); err != nil {
+				return err
+			}
 			return o.serve(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
@@ -62,6 +66,17 @@ requires a token, from --control-token-file or from ` + pool.TokenVariable + `.`
 	flags.StringVar(&o.control, "control", "", "address of the control API (default: none)")
 	flags.StringVar(&o.tokenFile, "control-token-file", "", "file with the token that the control API requires")
 	return command
+}
+
+// check returns an error if a flag has no effect, or makes no sense.
+func (o backendOptions) check(flags *pflag.FlagSet) error {
+	if err := notNegative("drain", o.drain); err != nil {
+		return err
+	}
+	if o.control == "" {
+		return refuseUnused(flags, "without --control, there is no control API", "control-token-file")
+	}
+	return refuseUnused(flags, "with --control, the harness chooses the pod", "name", "namespace")
 }
 
 func (o backendOptions) serve(ctx context.Context, out io.Writer) error {

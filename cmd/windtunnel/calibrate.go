@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/predict/calibrate"
@@ -46,6 +47,9 @@ with every figure of every run is printed, or written to --out.
 Exit codes: 0 fitted or compared, 2 no run can be used.`,
 		Args: arguments("RUNS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.checkMode(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -70,8 +74,21 @@ Exit codes: 0 fitted or compared, 2 no run can be used.`,
 	flags.BoolVar(&o.force, "force", false, "replace the file to write if it exists")
 	flags.BoolVar(&o.validate, "validate", false, "compare predictions with the runs instead of fitting costs")
 	flags.StringVar(&o.parameters, "parameters", "parameters.yaml", "with --validate: the parameter file")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
+	flags.Uint64Var(&o.seed, "seed", 1, "without --validate: seed of the bootstrap")
 	return command
+}
+
+// checkMode returns an error if a flag was set that has no effect with, or without, --validate.
+func (o *calibrateOptions) checkMode(flags *pflag.FlagSet) error {
+	switch {
+	case !o.validate && flags.Changed("parameters"):
+		return errors.New("--parameters names the file that --validate compares with: add --validate, or name the file to write with --out")
+	case o.validate && o.force && o.out == "":
+		return errors.New("--force replaces the file of --out: name it, or leave --force out")
+	case o.validate:
+		return refuseUnused(flags, "--validate fits nothing, so there is no bootstrap", "seed")
+	}
+	return nil
 }
 
 // check sets the default of --out, and is an error if the file to write exists. The parameter file that

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -119,7 +120,7 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 		return err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(stderr, "windtunnel: continue with --resume --out %s\n", dir)
+		fmt.Fprintf(stderr, "windtunnel: continue with --resume --out %s\n", shellescape.Quote(string(dir)))
 	}
 	if err := o.print(stdout, dir, document); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/behave"
@@ -47,7 +48,7 @@ interrupted.`,
 		Args:              arguments("CASES…"),
 		ValidArgsFunction: completeCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.diff(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.diff(cmd.Context(), cmd.Flags(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the differences (default runs/diff-TIME if cases are run, none for two results)")
@@ -56,7 +57,10 @@ interrupted.`,
 	return command
 }
 
-func (o caseDiffOptions) diff(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// ofDiff are the flags of case diff that apply to results. The others say how cases are run.
+var ofDiff = []string{"out", "format"}
+
+func (o caseDiffOptions) diff(ctx context.Context, flags *pflag.FlagSet, args []string, stdout, stderr io.Writer) error {
 	results := 0
 	for _, arg := range args {
 		if resultFile(arg) != "" {
@@ -65,6 +69,9 @@ func (o caseDiffOptions) diff(ctx context.Context, args []string, stdout, stderr
 	}
 	switch {
 	case results == 2 && len(args) == 2:
+		if used := changedBesides(flags, ofDiff); used != "" {
+			return fmt.Errorf("--%s is for cases that are run, and two results are only compared: leave it out", used)
+		}
 		return o.ofResults(args[0], args[1], stdout)
 	case results > 0:
 		return errors.New("want two results, or cases: a result is the folder of case run, or its result.json")
@@ -101,6 +108,11 @@ func (o caseDiffOptions) ofResults(a, b string, stdout io.Writer) error {
 	}
 	if err := diffFormats[o.format.chosen](stdout, d); err != nil {
 		return err
+	}
+	if o.out != "" {
+		if err := printPage(stdout, o.format, filepath.Join(o.out, "diff.html")); err != nil {
+			return err
+		}
 	}
 	return exitWith(diffOutcome(d))
 }

@@ -76,15 +76,6 @@ func (f *installedFlags) chosen(flags *pflag.FlagSet) (bool, error) {
 	return true, nil
 }
 
-// changed returns the first of the names whose flag was set, or "".
-func changed(flags *pflag.FlagSet, names []string) string {
-	i := slices.IndexFunc(names, flags.Changed)
-	if i < 0 {
-		return ""
-	}
-	return names[i]
-}
-
 // target returns what the flags select: controllers that the run starts, or an installation.
 func (o caseRunOptions) target(ctx context.Context, flags *pflag.FlagSet, cases []*behave.Case, stderr io.Writer) (caseTarget, error) {
 	standing, err := o.installed.chosen(flags)

@@ -45,6 +45,11 @@ removed. windtunnel replay reads the recording that --out names.
 Exit codes: 0, or 1 if the API refused a change, 2 for bad input, 130 when interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.image == "" {
+				if err := refuseUnused(cmd.Flags(), "only the pods of --backends serve: name their image, or leave it out", "drain"); err != nil {
+					return err
+				}
+			}
 			return o.churn(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -200,6 +200,9 @@ func openKind(_ context.Context, f driverFlags) (driver.Driver, error) {
 	if f.controller != "" {
 		return nil, fmt.Errorf("--controller=%s is a binary, but pods run images: name one with --image", f.controller)
 	}
+	if f.kind.Pool < 0 {
+		return nil, fmt.Errorf("--pool=%d: want 1 or more, or 0 for none", f.kind.Pool)
+	}
 	d := f.kind
 	d.Controller = f.image
 	if f.kubeadm != "" {

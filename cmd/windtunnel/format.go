@@ -70,6 +70,16 @@ func (f *format) json() bool { return f.chosen == jsonFormat }
 // printJSON prints a value as JSON.
 func printJSON(out io.Writer, value any) error { return report.Indented(out, value) }
 
+// printPage prints the path of the page that a command wrote, below its text. Other formats are for
+// programs.
+func printPage(out io.Writer, format format, page string) error {
+	if format.chosen != textFormat {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", page)
+	return err
+}
+
 // oneOf formats a choice, as in: a, b or c.
 func oneOf(all []string) string {
 	if len(all) < 2 {

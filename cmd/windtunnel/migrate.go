@@ -55,6 +55,11 @@ follows from it, 3 none differs, but some could not be compared, or a measuremen
 failed (the report says why), 130 interrupted (the report covers what was finished).`,
 		Args: arguments("MANIFESTS…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.skipCosts {
+				if err := refuseUnused(cmd.Flags(), "it is that of the changes whose costs are measured, and --skip-costs measures none", "length"); err != nil {
+					return err
+				}
+			}
 			return o.migrate(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	prettytext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/observe"
@@ -54,6 +56,12 @@ Exit codes: 0 observed, 2 there is nothing to observe, 3 the observation is void
 report says why), 130 interrupted before the observation began.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Context()); err != nil {
+				return err
+			}
+			if err := o.checkUnused(cmd.Flags()); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -90,9 +98,6 @@ func (o *observeOptions) add(command *cobra.Command) {
 }
 
 func (o *observeOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if err := o.check(ctx); err != nil {
-		return err
-	}
 	config, err := liveCluster(o.kubeconfig, o.context)
 	if err != nil {
 		return err
@@ -116,11 +121,33 @@ func (o *observeOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return exitWith(outcome)
 }
 
+// checkUnused returns an error if a flag was set that has no effect.
+func (o *observeOptions) checkUnused(flags *pflag.FlagSet) error {
+	if len(o.hosts) == 0 {
+		err := refuseUnused(flags, "requests go only to the hosts of --host: name one, or leave the flag out", "address", "tls-address", "pod-header", "lane", "rate", "probe-rate", "settle")
+		if err != nil {
+			return err
+		}
+	}
+	if len(o.observe.MetricsURLs) > 0 {
+		return refuseUnused(flags, "--metrics-url replaces the ports of pods: leave one of them out", "metrics-port", "status-port")
+	}
+	return nil
+}
+
 // check reads the flags that need more than a type.
 func (o *observeOptions) check(ctx context.Context) error {
 	p := &o.observe
 	if err := cmp.Or(notNegative("for", p.Length), notNegative("settle", p.Settle)); err != nil {
 		return err
+	}
+	for _, flag := range []struct {
+		name string
+		port int
+	}{{"metrics-port", p.MetricsPort}, {"status-port", p.StatusPort}} {
+		if flag.port < 0 || flag.port > math.MaxUint16 {
+			return fmt.Errorf("--%s=%d is not a port: want 1 to %d", flag.name, flag.port, math.MaxUint16)
+		}
 	}
 	for n, text := range p.MetricsURLs {
 		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -216,8 +217,9 @@ func (o *predictOptions) print(out io.Writer, p *predict.Prediction) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	return writeFiles(o.out, map[string]func(io.Writer, *predict.Prediction) error{
-		"prediction.json": report.JSON,
-		"index.html":      report.HTML,
-	}, p)
+	files := map[string]func(io.Writer, *predict.Prediction) error{"prediction.json": report.JSON, "index.html": report.HTML}
+	if err := writeFiles(o.out, files, p); err != nil {
+		return err
+	}
+	return printPage(out, o.format, filepath.Join(o.out, "index.html"))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/tempdir"
 	"windtunnel.dev/sim/behave"
@@ -75,6 +76,9 @@ be used, 3 some tests could not be run, 130 interrupted.`,
 		Args: arguments("BASE", "HEAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.base, o.head = args[0], args[1]
+			if err := o.checkUnused(cmd.Flags()); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -160,6 +164,24 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	result.Notes = append(notes, result.Notes...)
 	return o.finish(stdout, result)
+}
+
+// checkUnused returns an error if a flag was set that none of the chosen parts uses.
+func (o *regressOptions) checkUnused(flags *pflag.FlagSet) error {
+	if !slices.Contains(o.parts, string(regress.SpeedPart)) {
+		if err := refuseUnused(flags, "only the part speed measures: add --part speed", "rounds"); err != nil {
+			return err
+		}
+	}
+	if len(o.parts) > 0 && !slices.Contains(o.parts, string(regress.BehaviourPart)) {
+		if err := refuseUnused(flags, "only the part behaviour sends requests: add --part behaviour", "cases", "corpus-requests"); err != nil {
+			return err
+		}
+	}
+	if len(o.corpus) == 0 {
+		return refuseUnused(flags, "requests are derived only from the manifests of --corpus: name some", "corpus-requests")
+	}
+	return nil
 }
 
 // check checks the flags, reads the cases that they name, and returns the chosen parts.
@@ -313,6 +335,9 @@ func (o *regressOptions) finish(stdout io.Writer, result *regress.Report) error 
 		err = report.Markdown(stdout, result)
 	default:
 		err = report.Text(stdout, result)
+	}
+	if err == nil && o.out != "" {
+		err = printPage(stdout, o.format, filepath.Join(o.out, "index.html"))
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/readfile"
@@ -228,7 +229,7 @@ func (o sweepOptions) print(doc sweep.Document, outcome judge.Outcome, failed er
 	}
 	switch outcome {
 	case judge.Interrupted:
-		fmt.Fprintf(stderr, "windtunnel: interrupted; the finished runs are in %s: continue with --resume --out %s\n", o.out, o.out)
+		fmt.Fprintf(stderr, "windtunnel: interrupted; the finished runs are in %s: continue with --resume --out %s\n", o.out, shellescape.Quote(o.out))
 	case judge.NotRun, judge.Skipped:
 		fmt.Fprintln(stderr, "windtunnel:", failed)
 	}
