@@ -318,6 +318,11 @@ Exit codes: 0 nothing has become worse; 1 something has; 2 the input cannot be u
 			if err := historyFormats[o.compare.format.chosen](cmd.OutOrStdout(), d); err != nil {
 				return err
 			}
+			if site != "" {
+				if err := printPage(cmd.OutOrStdout(), o.compare.format, filepath.Join(site, "index.html")); err != nil {
+					return err
+				}
+			}
 			return exitWith(historyOutcomes[d.Outcome])
 		},
 	}
