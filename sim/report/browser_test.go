@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ func TestPageInABrowser(t *testing.T) {
 	run := write(t, crash)
 	t.Run("draws", func(t *testing.T) { testDraws(t, browser, run) })
 	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, browser, run) })
+	t.Run("colours", func(t *testing.T) { testColours(t, browser) })
 	lossy := writeLossy(t)
 	for name, test := range map[string]func(*testing.T, context.Context, string){
 		"drag": testDrag, "zoom keys": testZoomKeys, "zoom buttons": testZoomButtons, "address": testAddress,
@@ -71,6 +73,33 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 			}
 			p.Quiet("file:")
 		})
+	}
+}
+
+// Each subject has a colour of its own, in the plots that several subjects share and beside its name.
+func testColours(t *testing.T, browser context.Context) {
+	const many = 6
+	var result measure.Result
+	var series measure.Series
+	for i := range many {
+		name := fmt.Sprint("subject", i)
+		result.Subjects = append(result.Subjects, measure.Subject{Name: name, Workers: measure.Workers{Left: []measure.Left{{Generations: 1, Workers: 1, Clients: 1}}}})
+		series.Subjects = append(series.Subjects, measure.Timeline{Name: name})
+	}
+	var out bytes.Buffer
+	if err := report.HTML(&out, result, series, nil); err != nil {
+		t.Fatal(err)
+	}
+	p := browsertest.Open(t, browser, fileURL(save(t, out.Bytes())), "light")
+	colours := browsertest.Ask[[][]string](p, `(() => {
+		const rgb = (color) => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = color; c.fillRect(0, 0, 1, 1); return String(c.getImageData(0, 0, 1, 1).data); };
+		const lines = (plot, line) => document.querySelector("figure[data-plot=" + plot + "]").plot.series.filter((s) => s.label.endsWith(line)).map((s) => rgb(s.stroke()));
+		return [lines("cdf", "every worker"), lines("drain", "of clients"), [...document.querySelectorAll("#time .key")].map((k) => rgb(getComputedStyle(k).backgroundColor))];
+	})()`)
+	for _, each := range colours {
+		if distinct := slices.Compact(slices.Sorted(slices.Values(each))); len(distinct) != many || !slices.Equal(each, colours[0]) {
+			t.Errorf("%d subjects have the colours %q, and elsewhere %q", many, each, colours[0])
+		}
 	}
 }
 

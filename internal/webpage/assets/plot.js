@@ -1,7 +1,9 @@
 // What the plots of all pages share.
 "use strict";
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const subjectColor = (i) => css("--s" + Math.min(i, 3));
+// The colours of subjects and other lines; page.css has the same for .key.
+const palette = ["--s0", "--s1", "--s2", "--s3", "--c4", "--c3", "--c5"];
+const subjectColor = (i) => css(palette[Math.min(i, palette.length - 1)]);
 const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
 const plain = (x) => x == null ? "–" : String(x);
 

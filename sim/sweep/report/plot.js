@@ -11,7 +11,6 @@ function sweep(plot) {
   const range = plot.log ? [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))] : [Math.min(0, low), Math.max(high * 1.1, high > 0 ? 0 : 1)];
   const width = (plot.at.at(-1) - plot.at[0]) || 1;
   const label = (x) => plot.labels[plot.at.indexOf(x)] ?? "";
-  const colors = ["--s0", "--s1", "--s2", "--s3", "--c4", "--c3", "--c5"];
   const everyDecade = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? "" : show(v));
   return {
     name: plot.name, text: plot.lines.map((l) => `${l.name}: ${l.values.map(show).join(", ")}`).join("; "),
@@ -27,7 +26,7 @@ function sweep(plot) {
       series: [
         { label: plot.factor, value: (u, v) => v == null ? "–" : label(v) },
         ...plot.lines.map((l, i) => ({
-          label: l.name, stroke: css(colors[i % colors.length]), dash: i >= colors.length ? [5, 4] : undefined, width: 2, spanGaps: true,
+          label: l.name, stroke: css(palette[i % palette.length]), dash: i >= palette.length ? [5, 4] : undefined, width: 2, spanGaps: true,
           points: { show: plot.at.length < 30, size: 7 }, value: (u, v) => show(v),
         })),
       ],
