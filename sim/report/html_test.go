@@ -112,3 +112,23 @@ func TestSlowestChangesAreNotThoseUndone(t *testing.T) {
 		t.Errorf("the change that was not served is at %d, the slow one at %d, the first undone one at %d:\n%s", unserved, slow, undone, table)
 	}
 }
+
+// A page does not claim that somebody polled workers or sent requests if nobody did.
+func TestNobodyPolledOrSent(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]measure.Subject{
+		"quiet": {},
+		"busy":  {Requests: measure.Requests{Sent: 1}, Converge: measure.Converge{Granularity: measure.Durations{N: 1, P50: time.Millisecond}}},
+	} {
+		s.Name = "a"
+		var page bytes.Buffer
+		if err := report.HTML(&page, measure.Result{Subjects: []measure.Subject{s}}, measure.Series{Subjects: []measure.Timeline{{Name: "a"}}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, claim := range []string{"each worker was polled every", "the load generator was late by"} {
+			if strings.Contains(page.String(), claim) != (name == "busy") {
+				t.Errorf("%s: the page says, or does not say, %q", name, claim)
+			}
+		}
+	}
+}

@@ -61,12 +61,13 @@ func count(n int) string {
 }
 
 // percent formats a rate of 0 to 1 with two significant digits, or with all digits of its integer
-// part.
+// part, and never with an exponent.
 func percent(rate float64) string {
 	if 100*rate >= 10 {
 		return strconv.FormatFloat(100*rate, 'f', 0, 64) + " %"
 	}
-	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(100*rate, 'g', 2, 64), 64) // has no error: it reads what was formatted
+	return strconv.FormatFloat(rounded, 'f', -1, 64) + " %"
 }
 
 // Seconds formats a time in seconds as the reports do.
