@@ -81,7 +81,10 @@ func xScale(low, high float64) scale {
 	return scale{low: low, high: high, from: left, to: width - right}
 }
 func yScale(high float64) scale {
-	return scale{low: 0, high: max(high, 1e-9) * 1.05, from: height - bottom, to: top}
+	if high <= 0 {
+		high = 1 // all values are zero
+	}
+	return scale{low: 0, high: high * 1.05, from: height - bottom, to: top}
 }
 
 // path returns an SVG path through points.

@@ -106,7 +106,25 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// The remarks say so if requests need more processors than there are.
+// The axes of a figure that is always zero have readable values.
+func TestZeroPlots(t *testing.T) {
+	p := prediction("0.3", "1")
+	for _, a := range p.Answers {
+		for i := range a.Figures {
+			a.Figures[i].Median, a.Figures[i].Low, a.Figures[i].High = 0, 0, 0
+		}
+	}
+	var page bytes.Buffer
+	if err := report.HTML(&page, p); err != nil {
+		t.Fatal(err)
+	}
+	_, reloads, _ := strings.Cut(page.String(), `aria-label="reloads"`)
+	reloads, _, _ = strings.Cut(reloads, "</svg>")
+	if !strings.Contains(reloads, ">0.2</text>") {
+		t.Errorf("the axis has other values than 0 to 1:\n%s", reloads)
+	}
+}
+
 // The text says what is beyond the range of the runs: a quantity that is too small, or a limit.
 func TestBeyond(t *testing.T) {
 	p := prediction()
@@ -128,6 +146,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+// The remarks say so if requests need more processors than there are.
 func TestTooManyRequests(t *testing.T) {
 	const remark = "The requests need 250 % of the processors"
 	for load, want := range map[float64]bool{0.5: false, 2.5: true} {
