@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"strings"
 
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/report"
@@ -16,7 +17,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"style": report.Style, "headline": headline, "counts": counts, "where": where, "affected": affected, "changed": changed,
 	"sentence":  func(k regress.Kind) string { return sentence(k, backticks, plain) },
 	"behaviour": behaviourLines, "answer": answerSentence, "step": answerPlace,
-	"costLines": costLines, "costRows": costRows,
+	"join": strings.Join, "costLines": costLines, "costRows": costRows,
 	"cluster": smallest, "expected": expected,
 	"failure": func(f regress.Failure) string { return failureSentence(f, plain, plain) },
 }).Parse(pageText))

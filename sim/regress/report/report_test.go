@@ -89,6 +89,9 @@ func TestReports(t *testing.T) {
 		if name != "text" && strings.Contains(out.String(), "<script>") {
 			t.Errorf("%s: a name of a cluster is not escaped", name)
 		}
+		if !strings.Contains(out.String(), "annotation/enable-cors") {
+			t.Errorf("%s does not say what an answer is about", name)
+		}
 		golden.Check(t, filepath.Join("testdata", "differing."+name), out.Bytes())
 	}
 }
