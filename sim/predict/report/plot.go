@@ -33,7 +33,8 @@ type mark struct {
 
 type line struct {
 	Name   string
-	Colour int    // of --c0 to --c5 in the style sheet
+	Colour int    // of .l0 to .l5 in the style sheet
+	Dashed bool   // another line has the same colour
 	Path   string // of SVG
 	Area   string // the interval around it; empty: none
 }
@@ -44,7 +45,7 @@ const (
 	left, right, top, bottom = 76.0, 16.0, 12.0, 44.0
 
 	colours   = 6
-	mostLines = 12
+	mostLines = 2 * colours
 	mostTicks = 6
 )
 
@@ -100,6 +101,19 @@ func path(points [][2]float64) string {
 	return b.String()
 }
 
+// lineOf returns the line of the answer i.
+func lineOf(i int, a predict.Answer, points [][2]float64) line {
+	return line{Name: nameOf(a), Colour: i % colours, Dashed: i >= colours, Path: path(points)}
+}
+
+// cut says that a plot does not show all answers; "" if it does.
+func cut(p *predict.Prediction) string {
+	if len(p.Answers) <= mostLines {
+		return ""
+	}
+	return fmt.Sprintf(" Shown are the first %d of %d answers.", mostLines, len(p.Answers))
+}
+
 // plots returns the plots of a prediction.
 func plots(p *predict.Prediction) []plot {
 	all := []plot{distributions(p)}
@@ -132,7 +146,7 @@ func distributions(p *predict.Prediction) plot {
 	}
 	x, y := xScale(0, max(high, 1e-3)), yScale(1/1.05)
 	drawn := plot{
-		Title: "Staleness", Caption: "The share of changes that every worker serves within a time, over all simulated runs.",
+		Title: "Staleness", Caption: "The share of changes that every worker serves within a time, over all simulated runs." + cut(p),
 		X: axis{"time from the intent of the change", x.ticks(figure.Seconds)},
 		Y: axis{"share of changes", y.ticks(figure.Share)},
 	}
@@ -141,7 +155,7 @@ func distributions(p *predict.Prediction) plot {
 		for _, point := range a.Staleness {
 			points = append(points, [2]float64{x.at(point.Seconds), y.at(point.Share)})
 		}
-		drawn.Lines = append(drawn.Lines, line{Name: nameOf(a), Colour: i % colours, Path: path(points)})
+		drawn.Lines = append(drawn.Lines, lineOf(i, a, points))
 	}
 	return drawn
 }
@@ -159,12 +173,12 @@ func course(p *predict.Prediction) plot {
 	}
 	x, y := xScale(0, length), yScale(high)
 	drawn := plot{
-		Title: "Memory of nginx over time", Caption: "In one of the simulated runs. Each reload starts a generation of workers; old ones live as long as their connections, at most for worker-shutdown-timeout.",
+		Title: "Memory of nginx over time", Caption: "In one of the simulated runs. Each reload starts a generation of workers; old ones live as long as their connections, at most for worker-shutdown-timeout." + cut(p),
 		X: axis{"time", x.ticks(figure.Seconds)},
 		Y: axis{"memory", y.ticks(figure.MiB)},
 	}
 	for i, a := range p.Answers[:min(len(p.Answers), mostLines)] {
-		drawn.Lines = append(drawn.Lines, line{Name: nameOf(a), Colour: i % colours, Path: path(stairs(a.Course, x, y, length))})
+		drawn.Lines = append(drawn.Lines, lineOf(i, a, stairs(a.Course, x, y, length)))
 	}
 	return drawn
 }

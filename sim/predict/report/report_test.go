@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,47 @@ func TestHTML(t *testing.T) {
 		}
 		_, body, _ := strings.Cut(page.String(), "</style>")
 		golden.Check(t, "testdata/"+name+".html", []byte(body))
+	}
+}
+
+// The question of a sweep has all values, not only those of the first answer.
+func TestQuestionOfSweep(t *testing.T) {
+	p := prediction("0.3", "1")
+	p.Answers[1].Settings.SyncRate = 1
+	for i, rate := range []string{"50/s", "70/s"} {
+		p.Answers[i].Values = map[string]string{"rolling-update": rate, "for": []string{"10m", "20m"}[i]}
+	}
+	var page bytes.Buffer
+	if err := report.HTML(&page, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<dt>sync-rate-limit</dt><dd>0.3, 1</dd>", "<dt>worker-processes</dt><dd>64</dd>",
+		"<dt>changes</dt><dd>rolling-update 50/s, rolling-update 70/s</dd>", "<dt>changes for</dt><dd>10m, 20m</dd>",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// A plot of more answers than it can show says so, and no two of its lines look the same.
+func TestPlotOfManyAnswers(t *testing.T) {
+	var page bytes.Buffer
+	if err := report.HTML(&page, prediction("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14")); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), "Shown are the first 12 of 14 answers."); n != 2 {
+		t.Errorf("%d plots say that answers are missing, want 2", n)
+	}
+	_, plot, _ := strings.Cut(page.String(), "<figure>")
+	plot, _, _ = strings.Cut(plot, "</figure>")
+	looks := map[string]bool{}
+	for _, look := range regexp.MustCompile(`<path class="(line [^"]*)"`).FindAllString(plot, -1) {
+		looks[look] = true
+	}
+	if len(looks) != 12 {
+		t.Errorf("12 lines have %d looks", len(looks))
 	}
 }
 
