@@ -40,7 +40,8 @@ function walk(figure, event) {
   event.preventDefault();
   const at = Math.min(n - 1, Math.max(0, (u.cursor.idx ?? (by > 0 ? -1 : n)) + by));
   figure.reveal?.(u.data[0][at]);
-  u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 });
+  // The plot has the range that reveal set only after its own microtask.
+  queueMicrotask(() => u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 }));
 }
 
 // draw draws a figure. made has its name, what it shows as a text, and the data and options of the plot.

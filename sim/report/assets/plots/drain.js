@@ -5,7 +5,7 @@ function drain() {
   const longest = drained.reduce((a, s) => s.left.length > a.length ? s.left : a, []);
   const number = (u, v) => v == null ? "–" : three(v);
   const label = (s, what) => subjects.length > 1 ? `${s.name}, ${what}` : what;
-  const line = (s, what, dash) => ({ label: label(s, what), stroke: s.color, dash, width: 2, points: { show: !dash && longest.length < 60, size: 5 }, value: number });
+  const line = (s, what, dash) => ({ label: label(s, what), stroke: s.color, dash, width: 2, points: !dash && longest.length < 60 ? { show: true, size: 5 } : alone, value: number });
   const read = (s, what) => ({ label: label(s, what), scale: "count", stroke: css("--soft"), paths: () => null, points: { show: false }, value: number });
   const fields = ["clients", "pods", "workers", "generations"];
   return {

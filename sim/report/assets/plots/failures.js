@@ -10,7 +10,7 @@ function failures(subject) {
   const made = timeline(subject, {
     title: `Failed requests and changes, per ${seconds(width)}`,
     scales: { y: { range: [0, Math.max(4, highest(bins.map(failed)), highest(bins.map((b) => b.changes))) * 1.1] } },
-    axes: [axis({ size: 70, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] })],
+    axes: [axis({ size: 70, incrs: [...Array(10).keys()].flatMap((e) => [1, 2, 5].map((n) => n * 10 ** e)) })],
     series: [
       ...causes.map((cause, i) => {
         const color = css("--c" + Math.min(i, 5)), values = own(cause);
