@@ -91,7 +91,12 @@ func loadOf(subjects []measure.Subject) string {
 		}
 		return float64(s.Requests.Sent) / s.Measured.Seconds()
 	}
-	return "about " + spanned(subjects, rate, func(n float64) string { return count(int(math.Round(n))) }) + " requests/s"
+	return "about " + spanned(subjects, rate, func(n float64) string {
+		if n > 0 && n < 10 {
+			return digits(n)
+		}
+		return count(int(math.Round(n)))
+	}) + " requests/s"
 }
 
 func changesOf(subjects []measure.Subject) string {

@@ -45,6 +45,7 @@ func TestRan(t *testing.T) {
 		"The subject a ran for 20.0 s, with no traffic and 1 cluster change.": resultWith(valid("a", func(s *measure.Subject) {
 			s.Requests, s.Changes.Made = measure.Requests{}, 1
 		})),
+		"The subject a ran for 20.0 s, with about 0.15 requests/s and no cluster changes.": resultWith(valid("a", func(s *measure.Subject) { s.Requests.Sent = 3 })),
 		"The subjects a, b and c took turns, 20.0 s to 21.0 s each, with about 286 to 300 requests/s, 99 to 1,000 cluster changes and the faults disk-full and worker-kill.": resultWith(
 			valid("a", func(s *measure.Subject) {
 				s.Changes.Made, s.Struck = 99, []measure.Struck{{Name: "disk-full"}, {Name: "worker-kill"}}

@@ -58,6 +58,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, checks []ju
 		"Rows":        rowsOf(result),
 		"Worst":       slowestChanges(series),
 		"Environment": environment(result.Run.Environment),
+		"Remarks":     circumstances(result),
 	})
 	if err != nil {
 		return fmt.Errorf("writing the page: %w", err)

@@ -104,19 +104,13 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks returns what an imported population leaves out, what does not apply to a subject, why its pods
-// shared no sockets, why a run is not valid, and what went wrong in it, one per line.
+// remarks returns the circumstances of a run, what does not apply to a subject, why its run is not valid,
+// and what went wrong in it, one per line.
 func remarks(result measure.Result) string {
-	lines := populationLines(result.Run.Population)
+	lines := circumstances(result)
 	for _, s := range result.Subjects {
 		for _, n := range s.NotApplicable {
 			lines = append(lines, plainLine(fmt.Sprintf("not applicable to %s: %s: %s", s.Name, strings.Join(n.Measurements, ", "), n.Why)))
-		}
-		if s.PodSockets.Why != "" {
-			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had its own sockets: %s", s.Name, s.PodSockets.Why)))
-		}
-		for _, c := range s.Clocks {
-			lines = append(lines, plainLine(clockLine(c)))
 		}
 		for _, reason := range s.Invalid {
 			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))
@@ -126,6 +120,21 @@ func remarks(result measure.Result) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// circumstances returns what an imported population leaves out, why the pods of a subject shared no
+// sockets, and which clocks were corrected.
+func circumstances(result measure.Result) []string {
+	lines := populationLines(result.Run.Population)
+	for _, s := range result.Subjects {
+		if s.PodSockets.Why != "" {
+			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had its own sockets: %s", s.Name, s.PodSockets.Why)))
+		}
+		for _, c := range s.Clocks {
+			lines = append(lines, plainLine(clockLine(c)))
+		}
+	}
+	return lines
 }
 
 // clockLine describes the clock of a pod: how its node's time differs, and how well that is known.

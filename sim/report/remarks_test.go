@@ -1,0 +1,40 @@
+package report
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
+)
+
+// Every format has the remarks: what a population leaves out, how pods listened, and which clocks were corrected.
+func TestFormatsHaveRemarks(t *testing.T) {
+	result := measure.Result{
+		Run: event.Run{Scenario: "shop", Population: &event.Population{File: "shop.yaml", Ingresses: 3, LeftOut: []event.LeftOut{{Why: "no ready pod", Count: 2}}}},
+		Subjects: []measure.Subject{{
+			Name: "a", Valid: true, PodSockets: event.PodSockets{Mode: event.OwnSockets, Why: "too few ports"},
+			Clocks: []measure.Clock{{Node: "node-1", Pod: "observer-1", Role: "observer", Offset: time.Second}},
+		}},
+	}
+	series := measure.Series{Subjects: []measure.Timeline{{Name: "a"}}}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"table":    func(w *bytes.Buffer) error { return Table(w, result, series, nil) },
+		"markdown": func(w *bytes.Buffer) error { return Markdown(w, result, series, nil) },
+		"html":     func(w *bytes.Buffer) error { return HTML(w, result, series, nil) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		text := html.UnescapeString(strings.ReplaceAll(out.String(), `\`, ""))
+		for _, want := range []string{"cluster shop.yaml: 3 ingresses", "no ready pod", "each pod of a had its own sockets: too few ports", "clock of node-1 (observer-1, observer)"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
+		}
+	}
+}
