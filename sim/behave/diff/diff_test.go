@@ -208,3 +208,17 @@ func TestMissingAnswersAreNotTheExpectedOnes(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingCompared has cases that no side answers: no format may say that the answers are the same.
+func TestNothingCompared(t *testing.T) {
+	d := diff.Document{A: "a", B: "b", NotCompared: []diff.NotCompared{{Case: "cors/origin", Why: "void"}}}
+	for name, write := range map[string]func(io.Writer, diff.Document) error{"text": diff.Text, "markdown": diff.Markdown, "html": diff.HTML} {
+		var out strings.Builder
+		if err := write(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); !strings.Contains(text, "no case was compared") || strings.Contains(text, "same answers") || strings.Contains(text, "no difference") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}

@@ -20,6 +20,9 @@ const shown = 20
 
 // headline returns the result in words.
 func (d Document) headline() string {
+	if d.Cases == 0 {
+		return "no case was compared"
+	}
 	differ := map[string]bool{}
 	for _, one := range d.Differences {
 		differ[one.Case] = true
