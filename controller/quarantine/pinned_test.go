@@ -11,14 +11,19 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
+// twenty returns the ingresses i00 to i19.
+func twenty() (all []*networkingv1.Ingress) {
+	for i := range 20 {
+		all = append(all, asking(fmt.Sprintf("i%02d", i), ""))
+	}
+	return all
+}
+
 // searching returns a run in a search among 20 ingresses that nginx accepted before: at its start, or
 // when it has found i03.
 func searching(t *testing.T, found bool) (*run, []*networkingv1.Ingress) {
 	r := newRun(t)
-	var all []*networkingv1.Ingress
-	for i := range 20 {
-		all = append(all, asking(fmt.Sprintf("i%02d", i), ""))
-	}
+	all := twenty()
 	r.sync(clusterOf(all...), 9)
 	r.nginx.broken = func(cluster snapshot.Snapshot) string {
 		for _, ingress := range cluster.Ingresses {

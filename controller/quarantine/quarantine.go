@@ -71,11 +71,6 @@ func (one *refusedIngress) demote(prefix string) {
 // leftOut replaces an ingress whose paths cannot be closed.
 var leftOut = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 
-type unaccepted struct {
-	good        *networkingv1.Ingress
-	replacement Replacement
-}
-
 // Follow compares the cluster with that of the last call. An object that has changed, or whose
 // surroundings have changed since its rejection, waits for another trial. settings represents all
 // other input of nginx.conf, such as the template.
@@ -167,27 +162,6 @@ func (q *Quarantine) rejects(ingress *networkingv1.Ingress) bool {
 	return one != nil && SameConfiguration(one.wanted, ingress, q.Prefix)
 }
 
-// isProven reports whether nginx has accepted an ingress of a cluster that accepted returned.
-func (q *Quarantine) isProven(ingress *networkingv1.Ingress) bool {
-	if q.replacements[ingress] {
-		return slices.Contains(q.acceptedLast, ingress)
-	}
-	good := q.goodVersion(ingress)
-	return good != nil && SameConfiguration(good, ingress, q.Prefix)
-}
-
-// instead returns the replacement of an ingress of a cluster that accepted returned. One that is a
-// replacement itself is closed or, if it is closed already, left out.
-func (q *Quarantine) instead(ingress *networkingv1.Ingress, cluster snapshot.Snapshot) Replacement {
-	if !q.replacements[ingress] {
-		return ReplacementOf(ingress, q.goodVersion(ingress), q.Prefix)
-	}
-	if closure, closed := cluster.Closed[ingress]; closed && closure.Routes == nil {
-		return leftOut
-	}
-	return ReplacementOf(ingress, nil, q.Prefix)
-}
-
 // goodVersion returns the last known good version of an ingress, or nil.
 func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	good := q.good[snapshot.NameOf(ingress)]
@@ -238,47 +212,6 @@ func (one *refusedIngress) reasonToPeople() string {
 		return fmt.Sprintf("it waits to be tested, because nginx rejected it or a change made at the same time; until then %s", one.replacement.Description)
 	}
 	return fmt.Sprintf("nginx rejects it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.replacement.Description)
-}
-
-// accepted returns the cluster with a replacement for each version that is not accepted: what nginx
-// accepted before, or 503. nginx may reject the replacement as well. Then it is in quarantine, in
-// place of an earlier version.
-func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
-	if len(cluster.Rejected) == 0 {
-		q.unaccepted, q.replacements = nil, nil
-		return cluster, nil
-	}
-	var findings []model.Finding
-	still := make(map[*networkingv1.Ingress]unaccepted)
-	ingresses := slices.Clone(cluster.Ingresses)
-	closed := maps.Clone(cluster.Closed)
-	for _, rejection := range cluster.Rejected {
-		name := snapshot.NameOf(rejection.Ingress)
-		i := slices.IndexFunc(ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == name })
-		if i >= 0 {
-			ingresses = slices.Delete(ingresses, i, i+1)
-		}
-		good := q.goodVersion(rejection.Ingress)
-		one, known := q.unaccepted[rejection.Ingress]
-		if !known || one.good != good {
-			one = unaccepted{good, ReplacementOf(rejection.Ingress, good, q.Prefix)}
-		}
-		still[rejection.Ingress] = one
-		ingresses, closed = one.replacement.addTo(ingresses, closed)
-		says := one.replacement.Description
-		if refused := q.cases[name]; refused != nil && refused.wanted == one.replacement.Ingress {
-			says = refused.reasonToPeople()
-		} else if len(q.wide) == 0 {
-			delete(q.cases, name)
-		}
-		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + says})
-	}
-	q.unaccepted, q.replacements = still, make(map[*networkingv1.Ingress]bool)
-	for _, one := range still {
-		q.replacements[one.replacement.Ingress] = true
-	}
-	cluster.Ingresses, cluster.Closed = snapshot.OldestFirst(ingresses), closed
-	return cluster, findings
 }
 
 func (s Replacement) addTo(ingresses []*networkingv1.Ingress, closed map[*networkingv1.Ingress]snapshot.Closure) ([]*networkingv1.Ingress, map[*networkingv1.Ingress]snapshot.Closure) {

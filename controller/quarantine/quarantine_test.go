@@ -237,10 +237,7 @@ func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 // they are closed.
 func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	r := newRun(t)
-	var all []*networkingv1.Ingress
-	for i := range 20 {
-		all = append(all, asking(fmt.Sprintf("i%02d", i), ""))
-	}
+	all := twenty()
 	r.sync(clusterOf(all...), 9)
 	r.nginx.broken = func(cluster snapshot.Snapshot) string {
 		for _, ingress := range cluster.Ingresses {
