@@ -187,41 +187,6 @@ func (ob *observation) record(ctx, following context.Context, dir rundir.Dir) er
 	return failed
 }
 
-// watch records the changes until ctx ends, or the time is over. It returns why the requests failed.
-func (ob *observation) watch(ctx context.Context, failures <-chan error) error {
-	if ob.Length > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, ob.Length)
-		defer cancel()
-	}
-	for {
-		select {
-		case told := <-ob.cluster.Events:
-			ob.change(told)
-		case why := <-ob.cluster.Outages:
-			ob.trouble("the API server could not be read: changes until it answered again are late or missing", why.Error())
-		case failed := <-failures:
-			return failed
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (ob *observation) change(e follow.Event) {
-	change := ob.ledger.Add(e.Object, e.Gone, e.At)
-	if change == nil {
-		return
-	}
-	if ob.canary == nil {
-		change.Host, change.Path, change.TLS, change.Confirmation = "", "", false, nil
-	}
-	ob.log.Write(event.Event{At: ob.log.At(e.At), Subject: subjectName, Change: change})
-	if ob.canary != nil {
-		ob.canary.Watch(*change)
-	}
-}
-
 // settle waits until the last changes are served, at most for Settle.
 func (ob *observation) settle(failed error) {
 	if failed != nil || ob.canary == nil {

@@ -25,21 +25,7 @@ func (r *recorder) follow(ctx context.Context, follower *follow.Follower, began 
 		case why := <-follower.Outages:
 			r.outage(why, o)
 		case <-ctx.Done():
-			r.drain(follower, began, o)
-			return
-		}
-	}
-}
-
-// drain records the events and outages that are buffered.
-func (r *recorder) drain(follower *follow.Follower, began time.Time, o Options) {
-	for {
-		select {
-		case e := <-follower.Events:
-			r.change(e, began, o)
-		case why := <-follower.Outages:
-			r.outage(why, o)
-		default:
+			follower.Drain(func(e follow.Event) { r.change(e, began, o) }, func(why error) { r.outage(why, o) })
 			return
 		}
 	}
