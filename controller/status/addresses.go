@@ -125,14 +125,18 @@ func (a Addresses) ofNode(node *corev1.Node) string {
 	return cmp.Or(of[corev1.NodeExternalIP], of[corev1.NodeInternalIP])
 }
 
-// revisions are labels that differ between pods of one controller.
-var revisions = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation"}
+// distinct are labels that differ between pods of one controller: those of revisions of its workload, and
+// those of each pod of a StatefulSet.
+var distinct = []string{
+	"pod-template-hash", "controller-revision-hash", "pod-template-generation",
+	"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
+}
 
 // siblings returns the pods with the same labels as our own, including itself.
 func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]corev1.Pod, error) {
 	same := labels.Set{}
 	for key, value := range own.Labels {
-		if !slices.Contains(revisions, key) {
+		if !slices.Contains(distinct, key) {
 			same[key] = value
 		}
 	}

@@ -58,7 +58,7 @@ func (c *cluster) must(err error) {
 
 func (c *cluster) addPod(name, node string) *corev1.Pod {
 	c.Helper()
-	meta := metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "ingress-nginx", "pod-template-hash": name}}
+	meta := metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "ingress-nginx", "pod-template-hash": name, "statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": name}}
 	pod, err := c.client.CoreV1().Pods("default").Create(c.Context(), &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{
 		NodeName: node, Containers: []corev1.Container{{Name: "controller", Image: "controller"}}}}, metav1.CreateOptions{})
 	c.must(err)
