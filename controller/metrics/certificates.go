@@ -26,8 +26,8 @@ type Certificate struct {
 // label for the class and none for the pod, because only the leader reports when they expire.
 type certificates struct {
 	class   string
-	expires *prometheus.GaugeVec
-	info    *prometheus.GaugeVec
+	expires *refilled
+	info    *refilled
 
 	mu     *sync.Mutex
 	served []Certificate
@@ -37,8 +37,10 @@ type certificates struct {
 var certificateLabels = []string{"namespace", "class", "host", "secret_name", "identifier"}
 
 func newCertificates(id Identity) certificates {
-	vec := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, append(certificateLabels[:len(certificateLabels):len(certificateLabels)], labels...))
+	vec := func(name, help string, labels ...string) *refilled {
+		return newRefilled(func() *prometheus.GaugeVec {
+			return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, slices.Concat(certificateLabels, labels))
+		})
 	}
 	return certificates{
 		class:   id.Class,
@@ -61,10 +63,11 @@ func (c *certificates) Certificates(served []Certificate) {
 		return
 	}
 	c.served = served
-	c.info.Reset()
-	for _, cert := range served {
-		c.info.WithLabelValues(append(c.labels(cert), cert.IssuerOrganization, cert.IssuerCommonName, cert.SerialNumber, cert.PublicKeyAlgorithm)...).Set(1)
-	}
+	c.info.refill(func(next *prometheus.GaugeVec) {
+		for _, cert := range served {
+			next.WithLabelValues(append(c.labels(cert), cert.IssuerOrganization, cert.IssuerCommonName, cert.SerialNumber, cert.PublicKeyAlgorithm)...).Set(1)
+		}
+	})
 	c.updateExpiry()
 }
 
@@ -77,13 +80,14 @@ func (c *certificates) lead(is bool) {
 
 // updateExpiry sets the metric of expiry. The caller holds the lock.
 func (c *certificates) updateExpiry() {
-	c.expires.Reset()
-	if !c.leads {
-		return
-	}
-	for _, cert := range c.served {
-		c.expires.WithLabelValues(c.labels(cert)...).Set(float64(cert.Expires.Unix()))
-	}
+	c.expires.refill(func(next *prometheus.GaugeVec) {
+		if !c.leads {
+			return
+		}
+		for _, cert := range c.served {
+			next.WithLabelValues(c.labels(cert)...).Set(float64(cert.Expires.Unix()))
+		}
+	})
 }
 
 func (c *certificates) labels(cert Certificate) []string {

@@ -15,18 +15,21 @@ const (
 )
 
 // orphans is the metric of orphans.
-type orphans struct{ ingresses *prometheus.GaugeVec }
+type orphans struct{ ingresses *refilled }
 
 func newOrphans(mint maker) orphans {
-	return orphans{mint.gauges("orphan_ingress", "1 for each ingress with a path whose service is missing or has no endpoint.", "namespace", "ingress", "type")}
+	return orphans{newRefilled(func() *prometheus.GaugeVec {
+		return mint.gauges("orphan_ingress", "1 for each ingress with a path whose service is missing or has no endpoint.", "namespace", "ingress", "type")
+	})}
 }
 
 func (o *orphans) all() []prometheus.Collector { return []prometheus.Collector{o.ingresses} }
 
 // Orphans sets all orphans. It replaces those of the previous call.
 func (o *orphans) Orphans(found []Orphan) {
-	o.ingresses.Reset()
-	for _, orphan := range found {
-		o.ingresses.WithLabelValues(orphan.Namespace, orphan.Ingress, orphan.Type).Set(1)
-	}
+	o.ingresses.refill(func(next *prometheus.GaugeVec) {
+		for _, orphan := range found {
+			next.WithLabelValues(orphan.Namespace, orphan.Ingress, orphan.Type).Set(1)
+		}
+	})
 }
