@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // The range of the ports: below Linux's ephemeral ports (net.ipv4.ip_local_port_range, from 32768
@@ -48,8 +49,11 @@ func Free(n int) (int, error) {
 }
 
 // InUse tries to listen on the n ports from base, on all addresses. It returns the first port that
-// fails, with the error; 0 and nil if all are free.
+// fails, with the error; 0 and nil if all are free. No process may be forked meanwhile: it would keep
+// a copy of the socket until it executes its program, and the port would be in use for that long.
 func InUse(base, n int) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for port := base; port < base+n; port++ {
 		listener, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 		if err != nil {
