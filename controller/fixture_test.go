@@ -130,25 +130,23 @@ func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() {
-		config := controller.Config{
-			Client:    client,
-			Watch:     watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap, tcpServices, udpServices}, DeepInspect: true},
-			Pod:       &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
-			ConfigMap: configMap,
-			Options:   options.Options{DynamicConfiguration: dynamic, ReportWorkers: true, Ports: r.ports, Root: root, TCPServices: tcpServices, UDPServices: udpServices},
-			Nginx:     program,
-			Lua:       lua.FS,
-			SyncRate:  1000,
-			Retry:     apply.Retry(3),
-			Health:    health,
-			Metrics:   metrics.New(metrics.Options{Identity: metrics.Identity{Namespace: "default", Pod: "controller"}, Full: true, Requests: metrics.DefaultRequests, Admission: true}),
-			Log:       slog.New(slog.NewJSONHandler(r.log, nil)),
-			Stderr:    t.Output(),
-		}
-		change(&config)
-		ended <- controller.Run(ctx, hurry, config)
-	}()
+	config := controller.Config{
+		Client:    client,
+		Watch:     watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap, tcpServices, udpServices}, DeepInspect: true},
+		Pod:       &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
+		ConfigMap: configMap,
+		Options:   options.Options{DynamicConfiguration: dynamic, ReportWorkers: true, Ports: r.ports, Root: root, TCPServices: tcpServices, UDPServices: udpServices},
+		Nginx:     program,
+		Lua:       lua.FS,
+		SyncRate:  1000,
+		Retry:     apply.Retry(3),
+		Health:    health,
+		Metrics:   metrics.New(metrics.Options{Identity: metrics.Identity{Namespace: "default", Pod: "controller"}, Full: true, Requests: metrics.DefaultRequests, Admission: true}),
+		Log:       slog.New(slog.NewJSONHandler(r.log, nil)),
+		Stderr:    t.Output(),
+	}
+	change(&config)
+	go func() { ended <- controller.Run(ctx, hurry, config) }()
 	stopped := false
 	r.ended = func() error { stopped = true; return <-ended }
 	r.stop = func() error {

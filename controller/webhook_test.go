@@ -119,14 +119,12 @@ spec:
 func TestTCPServiceCannotHaveTheWebhooksPort(t *testing.T) {
 	t.Parallel()
 	nginxtest.Find(t, "stream")
-	ports := make(chan string, 1)
+	var port string
 	enable := withWebhook(t, new(admissionregistrationv1.ValidatingWebhook))
 	r := launchAs(t, true, func(c *controller.Config) {
 		enable(c)
-		_, port, _ := net.SplitHostPort(c.Admission.Listener.Addr().String())
-		ports <- port
+		_, port, _ = net.SplitHostPort(c.Admission.Listener.Addr().String())
 	})
-	port := <-ports
 	r.streamService("db", corev1.ProtocolTCP, tcpPod(t, "127.88.0.1", "db"))
 	r.streamPorts("tcp-services", map[string]string{port: "default/db:5000"})
 	r.service(pod(t, "127.88.0.2", "one"))
