@@ -50,6 +50,11 @@ Exit codes: 0, or 1 if the API refused a change, 2 for bad input, 130 when inter
 					return err
 				}
 			}
+			if o.dryRun {
+				if err := refuseUnused(cmd.Flags(), "--dry-run writes nothing: leave one of them out", "out", "keep"); err != nil {
+					return err
+				}
+			}
 			return o.churn(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -247,6 +247,14 @@ func (f driverFlags) forSubjectsOf(s *scenario.Scenario) driverFlags {
 	return f
 }
 
+// checkBundled returns an error if a flag names the bundled controller, and no subject runs it.
+func (f driverFlags) checkBundled() error {
+	if !f.unbundled {
+		return nil
+	}
+	return refuseUnused(f.set, "it names the bundled controller, and no subject runs that: leave the flag out, or let a subject have controller: bundled", "controller", "image")
+}
+
 // checkPorts returns an error if not all ports of the subjects are valid.
 func (f driverFlags) checkPorts() error {
 	subjects := max(f.subjects, 1)

@@ -178,6 +178,11 @@ func (o *regressOptions) checkUnused(flags *pflag.FlagSet) error {
 			return err
 		}
 	}
+	if len(o.parts) > 0 && !slices.Contains(o.parts, string(regress.RenderedPart)) && !slices.Contains(o.parts, string(regress.TestedPart)) {
+		if err := refuseUnused(flags, "only differences of configurations are minimised: add --part rendered", "minimise"); err != nil {
+			return err
+		}
+	}
 	if len(o.corpus) == 0 {
 		return refuseUnused(flags, "requests are derived only from the manifests of --corpus: name some", "corpus-requests")
 	}

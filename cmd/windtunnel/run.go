@@ -98,7 +98,11 @@ type runSpec struct {
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
 // contains the outcome.
 func runOne(ctx context.Context, r runSpec, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
-	d, err := where.forSubjectsOf(r.scenario).open(ctx)
+	where = where.forSubjectsOf(r.scenario)
+	if err := where.checkBundled(); err != nil {
+		return "", err
+	}
+	d, err := where.open(ctx)
 	if err != nil {
 		return "", err
 	}

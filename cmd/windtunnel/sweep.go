@@ -102,6 +102,9 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	for _, p := range planned {
 		o.driver.subjects = max(o.driver.subjects, len(p.Scenario.Subjects))
 	}
+	if err := o.driver.checkBundled(); err != nil {
+		return err
+	}
 	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err

@@ -77,6 +77,9 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		return err
 	}
 	o.driver.unbundled = !slices.ContainsFunc(all, trial.UsesBundled)
+	if err := o.driver.checkBundled(); err != nil {
+		return err
+	}
 	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err
