@@ -32,6 +32,9 @@ import (
 // mutationsPage is the page with the results, in the folder of -o.
 const mutationsPage = "mutations.md"
 
+// mainTemplate is the file of a template that includes the others.
+const mainTemplate = "nginx.tmpl"
+
 // caseMutateOptions contains the flags of case mutate.
 type caseMutateOptions struct {
 	out           string
@@ -108,6 +111,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	if err != nil {
 		return err
 	}
+	o.warnOfStale(stderr, in.All, reasons)
 	reasonOf := mutate.ReasonsOf(in.Mutants, reasons)
 	unexplainedFirst(in.Mutants, reasonOf)
 	d, err := o.subject.open(ctx)
@@ -261,9 +265,12 @@ func readTemplate(path string) (map[string]string, error) {
 	}
 	if !info.IsDir() {
 		text, err := os.ReadFile(path)
-		return map[string]string{"nginx.tmpl": string(text)}, err
+		return map[string]string{mainTemplate: string(text)}, err
 	}
 	all, err := readfile.Tree(os.DirFS(path))
+	if _, ok := all[mainTemplate]; !ok && err == nil {
+		return nil, fmt.Errorf("--template=%s: the folder has no %s: windtunnel template export writes one with a whole template", path, mainTemplate)
+	}
 	for name := range all {
 		if filepath.Ext(name) != ".tmpl" {
 			delete(all, name)
@@ -282,18 +289,6 @@ func ownLua(files map[string]string) map[string]string {
 		}
 	}
 	return own
-}
-
-// readReasons reads why mutants may survive.
-func (o caseMutateOptions) readReasons() ([]mutate.Reason, error) {
-	if o.reasons == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(o.reasons)
-	if err != nil {
-		return nil, err
-	}
-	return mutate.ParseReasons(o.reasons, string(text))
 }
 
 // estimate returns a function that prints every few seconds how many mutants are left, and how long

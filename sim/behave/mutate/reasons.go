@@ -3,6 +3,7 @@ package mutate
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -69,6 +70,11 @@ func (r Reason) About(m Mutant) bool {
 	}
 	matches, _ := path.Match(r.Was, string(m.Kind)+"/"+m.Was) // ParseReasons has checked the pattern
 	return matches
+}
+
+// Stale returns the reasons that are about none of the mutants.
+func Stale(mutants []Mutant, reasons []Reason) []Reason {
+	return slices.DeleteFunc(slices.Clone(reasons), func(r Reason) bool { return slices.ContainsFunc(mutants, r.About) })
 }
 
 // ReasonsOf returns the reasons of mutants, by name. The last reason about a mutant counts.

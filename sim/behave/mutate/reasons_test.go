@@ -29,6 +29,8 @@ b.lua:if a then	always	it always holds
 config/jaeger-*	removed
 config/jaeger-endpoint	moved
 flag/v	logs
+b.lua:if a then	delete	it cannot be deleted
+flag/w	it is gone
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +41,10 @@ flag/v	logs
 	}
 	if diff := cmp.Diff(want, ReasonsOf(mutants, reasons)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	stale := []Reason{{Line: 9, File: "b.lua", Was: "if a then", Change: "delete", Text: "it cannot be deleted"}, {Line: 10, Was: "flag/w", Text: "it is gone"}}
+	if diff := cmp.Diff(stale, Stale(mutants, reasons)); diff != "" {
+		t.Errorf("stale (-want +got):\n%s", diff)
 	}
 }
 
