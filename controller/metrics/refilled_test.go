@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -26,10 +27,11 @@ func TestScrapesSeeNoGapWhileMetricsAreFilled(t *testing.T) {
 		m.Certificates(served[i])
 	}
 	fill(0)
-	scraped, filled := make(chan struct{}), make(chan struct{})
+	var scraped atomic.Bool
+	filled := make(chan struct{})
 	go func() {
 		defer close(filled)
-		for i := 0; !closed(scraped); i = 1 - i {
+		for i := 0; !scraped.Load(); i = 1 - i {
 			fill(i)
 		}
 	}()
@@ -41,15 +43,6 @@ func TestScrapesSeeNoGapWhileMetricsAreFilled(t *testing.T) {
 			}
 		}
 	}
-	close(scraped)
+	scraped.Store(true)
 	<-filled
-}
-
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

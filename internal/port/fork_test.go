@@ -26,7 +26,8 @@ func TestFreePortsCanBeListenedOnWhileProcessesStart(t *testing.T) {
 	for range 2000 {
 		free, err := Free(1)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			break
 		}
 		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(free))
 		if err != nil {
