@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -28,6 +29,7 @@ func TestPageInABrowser(t *testing.T) {
 	run := write(t, crash)
 	t.Run("draws", func(t *testing.T) { testDraws(t, browser, run) })
 	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, browser, run) })
+	t.Run("axes", func(t *testing.T) { testAxes(t, browser) })
 	t.Run("colours", func(t *testing.T) { testColours(t, browser) })
 	lossy := writeLossy(t)
 	for name, test := range map[string]func(*testing.T, context.Context, string){
@@ -74,6 +76,36 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 			p.Quiet("file:")
 		})
 	}
+}
+
+// The labels of an axis fit beside it, however much memory nginx needs.
+func testAxes(t *testing.T, browser context.Context) {
+	result, series, _ := measured(t)
+	series.Subjects = slices.Clone(series.Subjects)
+	for i := range series.Subjects {
+		series.Subjects[i].Bins = slices.Clone(series.Subjects[i].Bins)
+		for j := range series.Subjects[i].Bins {
+			series.Subjects[i].Bins[j].RSS *= 6000
+		}
+	}
+	var out bytes.Buffer
+	if err := report.HTML(&out, result, series, nil); err != nil {
+		t.Fatal(err)
+	}
+	p := browsertest.Open(t, browser, fileURL(save(t, out.Bytes())), browsertest.Light)
+	labels := browsertest.Ask[[]string](p, `[...document.querySelectorAll("figure[data-plot]")].map((f) => f.plot.axes[1]).flatMap((a) => (a._values || []).filter((v) => {
+		const ctx = document.createElement("canvas").getContext("2d");
+		ctx.font = "12px system-ui, sans-serif";
+		return v && ctx.measureText(v).width > a.size() - a.ticks.size - a.gap;
+	}))`)
+	if len(labels) > 0 {
+		t.Errorf("labels are cut off: %q", labels)
+	}
+	want := regexp.MustCompile(`^\[0 B( [0-9]+ GiB)+\]$`)
+	if memory := browsertest.Ask[[]string](p, `document.querySelector("figure[data-plot=generations]").plot.axes[1]._values`); !want.MatchString(fmt.Sprint(memory)) {
+		t.Errorf("the axis of the memory has the labels %q", memory)
+	}
+	p.Quiet("file:")
 }
 
 // Each subject has a colour of its own, in the plots that several subjects share and beside its name.

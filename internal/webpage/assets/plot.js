@@ -5,6 +5,12 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const palette = ["--s0", "--s1", "--s2", "--s3", "--c4", "--c3", "--c5"];
 const subjectColor = (i) => css(palette[Math.min(i, palette.length - 1)]);
 const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
+// sizeOf formats a number of bytes in the unit that fits it; an axis with the steps sizeSteps has round labels.
+const sizeOf = (x) => {
+  const unit = [4, 3, 2, 1, 0].find((e) => Math.abs(x) >= 1024 ** e) ?? 0;
+  return three(x / 1024 ** unit) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
+};
+const sizeSteps = [...Array(51).keys()].map((e) => 2 ** e);
 const plain = (x) => x == null ? "–" : String(x);
 
 const fontOf = (px) => `${px}px system-ui, sans-serif`;

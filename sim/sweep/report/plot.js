@@ -1,10 +1,9 @@
-const MIB = 1 << 20;
 const ms = (x) => x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
 
 // sweep draws a figure against a factor, with a line per value of another one. Times are in seconds,
 // memory in bytes.
 function sweep(plot) {
-  const units = { time: (v) => ms(v * 1000), bytes: (v) => three(v / MIB) + " MiB" };
+  const units = { time: (v) => ms(v * 1000), bytes: sizeOf };
   const show = (v) => v == null ? "–" : (units[plot.kind] || three)(v);
   const values = plot.lines.flatMap((l) => l.values).filter((v) => v != null);
   const low = Math.min(...values), high = Math.max(...values);
@@ -21,7 +20,7 @@ function sweep(plot) {
       scales: { x: { time: false, range: [plot.at[0] - width * 0.05, plot.at.at(-1) + width * 0.05] }, y: { distr: plot.log ? 3 : 1, range } },
       axes: [
         axis({ splits: () => plot.ticks || plot.at, values: (u, vs) => vs.map(label) }),
-        axis({ size: 80, values: plot.log ? everyDecade : (u, vs) => vs.map(show) }),
+        axis({ size: 80, incrs: plot.kind === "bytes" && !plot.log ? sizeSteps : undefined, values: plot.log ? everyDecade : (u, vs) => vs.map(show) }),
       ],
       series: [
         { label: plot.factor, value: (u, v) => v == null ? "–" : label(v) },

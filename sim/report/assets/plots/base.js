@@ -12,7 +12,7 @@ function use(timelines) {
   lowestLatency = bins.reduce((a, b) => b.p50 ? Math.min(a, b.p50) : a, Infinity);
 }
 
-const SECOND = 1e9, MS = 1e6, MIB = 1 << 20;
+const SECOND = 1e9, MS = 1e6;
 
 const ms = (x) => x == null ? "–" : x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
 const seconds = (x) => x == null ? "–" : three(x) + " s";
