@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,10 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 			}
 			if drawn := browsertest.Ask[string](p, `document.documentElement.dataset.drawn`); drawn != strconv.Itoa(len(plots)) {
 				t.Errorf("drew %s plots of %d", drawn, len(plots))
+			}
+			// A heat map may be of a lane whose requests have a chosen length, and so no latency.
+			if titles := browsertest.Ask[string](p, `[...document.querySelectorAll("figure[data-plot=heat] .u-title")].map((e) => e.textContent).join()`); strings.Contains(strings.ToLower(titles), "latency") {
+				t.Errorf("heat maps are called %s", titles)
 			}
 			if name == "run" {
 				for _, bare := range browsertest.Ask[[]string](p, bareFigures) {

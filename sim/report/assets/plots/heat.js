@@ -1,4 +1,4 @@
-// A heat map of the latencies of one lane: a cell is darker the more requests
+// A heat map of how long the requests of one lane took: a cell is darker the more requests
 // took that long then. Nothing is drawn as a line: the series are what the legend
 // reads out.
 const HEAT_ROWS = 10; // to a decade from 1 µs: measure.HeatRows
@@ -38,14 +38,14 @@ function heat(subject, lane) {
   const read = (label, value) => ({ label, stroke: css("--heat"), paths: () => null, points: { show: false }, value });
   const upTo = (u, v) => v == null ? "–" : "≤ " + ms(v);
   const made = timeline(subject, {
-    title: `Latency of lane ${lane}, requests by time and latency`, height: 240,
+    title: `Requests of lane ${lane}, by time and by how long they took`, height: 240,
     scales: { y: { distr: 3, range: [decade(Math.min(...rows), Math.floor), decade(Math.max(...rows) + 1, Math.ceil)] } },
     axes: [axis({ size: 70, values: decades })],
     series: [read("half", upTo), read("99 %", upTo), read("all", upTo), { ...read("requests", (u, v) => plain(v)), scale: "count" }],
   });
   made.hooks.drawAxes.push(cells);
   return {
-    name: `the latencies of lane ${lane}`, text: `${plural(map.columns.reduce((n, c) => n + requests(c), 0), "answered request")}, at most ${most} in a cell`,
+    name: `how long requests of lane ${lane} took`, text: `${plural(map.columns.reduce((n, c) => n + requests(c), 0), "answered request")}, at most ${most} in a cell`,
     data: [map.columns.map((c) => clock(c.at)), ...[0.5, 0.99, 1].map((share) => map.columns.map((c) => quantile(c, share))), map.columns.map(requests)],
     options: made,
   };
