@@ -172,18 +172,19 @@ func spans(values []float64) bool {
 }
 
 // places returns the values of a factor in the order of an axis, with their places: the numbers, or
-// their logarithms if they span much. Values that are no numbers have even distances, in their order.
+// their logarithms if they span much. Values that are no numbers have even distances, in their order;
+// so have values of which some mean the same, because they must not share a place.
 func places(values []string) (sorted []string, at []float64, logarithmic bool) {
 	numbers := numbersOf(values)
 	if numbers == nil {
-		for i := range values {
-			at = append(at, float64(i))
-		}
-		return values, at, false
+		return values, evenly(len(values)), false
 	}
 	sorted = slices.SortedStableFunc(slices.Values(values), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	for _, value := range sorted {
 		at = append(at, numbers[value])
+	}
+	if len(slices.Compact(slices.Clone(at))) < len(at) {
+		return sorted, evenly(len(at)), false
 	}
 	if logarithmic = spans(at); logarithmic {
 		for i := range at {
@@ -191,6 +192,14 @@ func places(values []string) (sorted []string, at []float64, logarithmic bool) {
 		}
 	}
 	return sorted, at, logarithmic
+}
+
+// evenly returns n places at even distances.
+func evenly(n int) (at []float64) {
+	for i := range n {
+		at = append(at, float64(i))
+	}
+	return at
 }
 
 // numbersOf returns the values of a factor as numbers, all read in the same way, because 500m is half a

@@ -178,12 +178,13 @@ func TestPage(t *testing.T) {
 // All values of a factor are read alike: 500m beside 1 is half a processor, and not 500 minutes.
 func TestNumbersOfAFactor(t *testing.T) {
 	for values, want := range map[string]string{
-		"500m,1,2":  `"labels":["500m","1","2"],"at":[0.5,1,2]`,
-		"1m,30s,0s": `"labels":["0s","30s","1m"],"at":[0,30,60]`,
-		"2/s,60/m":  `"labels":["60/m","2/s"],"at":[1,2]`,
-		"1Gi,512Mi": `"labels":["512Mi","1Gi"],"at":[536870912,1073741824]`,
-		"2,auto":    `"labels":["2","auto"],"at":[0,1]`,
-		"0.5,2.5,4": `"labels":["0.5","2.5","4"],"at":[0.5,2.5,4]`,
+		"500m,1,2":      `"labels":["500m","1","2"],"at":[0.5,1,2]`,
+		"1m,30s,0s":     `"labels":["0s","30s","1m"],"at":[0,30,60]`,
+		"2/s,60/m":      `"labels":["60/m","2/s"],"at":[1,2]`,
+		"1Gi,512Mi":     `"labels":["512Mi","1Gi"],"at":[536870912,1073741824]`,
+		"90s,30s,1m30s": `"labels":["30s","90s","1m30s"],"at":[0,1,2]`, // the same time twice
+		"2,auto":        `"labels":["2","auto"],"at":[0,1]`,
+		"0.5,2.5,4":     `"labels":["0.5","2.5","4"],"at":[0.5,2.5,4]`,
 	} {
 		factor := sweep.Factor{Path: "subjects.0.resources.cpu", Values: strings.Split(values, ",")}
 		d := sweep.Document{Design: sweep.Design{Factors: []sweep.Factor{factor}, Rounds: 1}, Figures: []sweep.Figure{{Name: "reloads", Kind: measure.Count}}}
