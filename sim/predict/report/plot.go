@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"windtunnel.dev/sim/predict"
 	"windtunnel.dev/sim/predict/figure"
@@ -74,6 +75,21 @@ func (s scale) ticks(unit figure.Unit) []mark {
 	}
 	for x := math.Ceil(s.low/step) * step; step > 0 && x <= s.high*(1+1e-9); x += step {
 		all = append(all, mark{s.at(x), Format(unit, x)})
+	}
+	return all
+}
+
+// spaced returns ticks of a horizontal axis without the texts for which there is no room.
+func spaced(ticks []mark) []mark {
+	const character, gap = 7.0, 10.0
+	all, free := slices.Clone(ticks), 0.0
+	for i, tick := range all {
+		half := character * float64(utf8.RuneCountInString(tick.Text)) / 2
+		if tick.At-half < free {
+			all[i].Text = ""
+			continue
+		}
+		free = tick.At + half + gap
 	}
 	return all
 }
@@ -236,6 +252,7 @@ func sweepPlot(p *predict.Prediction, setting, name string) plot {
 		medians = append(medians, [2]float64{at, y.at(v.Median)})
 		lows, highs = append(lows, [2]float64{at, y.at(v.Low)}), append(highs, [2]float64{at, y.at(v.High)})
 	}
+	drawn.X.Ticks = spaced(drawn.X.Ticks)
 	slices.Reverse(lows)
 	l.Path, l.Area = path(medians), path(slices.Concat(highs, lows))+"Z"
 	drawn.Lines = []line{l}

@@ -2,7 +2,9 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +122,36 @@ func TestPlotOfManyAnswers(t *testing.T) {
 	}
 	if len(looks) != 12 {
 		t.Errorf("12 lines have %d looks", len(looks))
+	}
+}
+
+// The labels of an axis leave room for each other, and a narrow window scrolls a plot instead of shrinking it.
+func TestPlotLabels(t *testing.T) {
+	var values []string
+	for i := range 40 {
+		values = append(values, fmt.Sprint("1h30m", i, "s"))
+	}
+	var page bytes.Buffer
+	if err := report.HTML(&page, prediction(values...)); err != nil {
+		t.Fatal(err)
+	}
+	labels := regexp.MustCompile(`<text x="([0-9.]+)" y="256" dy="16" text-anchor="middle">(1h30m[^<]+)<`).FindAllStringSubmatch(page.String(), -1)
+	if len(labels) < 4*5 {
+		t.Fatalf("4 plots of a sweep have %d labels: %q", len(labels), labels)
+	}
+	last := 1e9
+	for _, label := range labels {
+		at, err := strconv.ParseFloat(label[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if width := 6.5 * float64(len(label[2])); at > last && at-last < width {
+			t.Errorf("the label %s is %v from the one before it", label[2], at-last)
+		}
+		last = at
+	}
+	if plots, scrolled := strings.Count(page.String(), "<svg"), strings.Count(page.String(), `<div class="scroll" tabindex="0" role="region" aria-label="Plot: `); plots != scrolled {
+		t.Errorf("%d of %d plots can scroll", scrolled, plots)
 	}
 }
 
