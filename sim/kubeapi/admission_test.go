@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// A classless Ingress gets the default class: of two that are as old, the first by name.
+// A classless Ingress gets the default class: of two with the same age, the first by name.
 func TestDefaultIngressClass(t *testing.T) {
 	c := client(t, start(t).Config()).NetworkingV1()
 	create := func(name string, annotations map[string]string) string {
@@ -29,7 +29,7 @@ func TestDefaultIngressClass(t *testing.T) {
 		return *ing.Spec.IngressClassName
 	}
 	if class := create("before", nil); class != "" {
-		t.Errorf("class %s without any", class)
+		t.Errorf("class %s, but no class exists", class)
 	}
 	for name, isDefault := range map[string]string{"b": "true", "a": "true", "other": "false"} {
 		_, err := c.IngressClasses().Create(t.Context(), &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name,
@@ -40,7 +40,7 @@ func TestDefaultIngressClass(t *testing.T) {
 	check(t, err)
 	want := "a"
 	if a, b := list.Items[0], list.Items[1]; b.CreationTimestamp.After(a.CreationTimestamp.Time) {
-		want = "b" // the second began between the two
+		want = "b" // b was created in the next second, so it is newer
 	}
 	if class := create("classless", nil); class != want {
 		t.Errorf("class %q, want %s", class, want)

@@ -176,7 +176,7 @@ func TestConcurrentDeletions(t *testing.T) {
 		for e := range w.ResultChan() {
 			pod, ok := e.Object.(*corev1.Pod)
 			if !ok {
-				if !stopped.Load() { // client-go may tell of the stop as an error
+				if !stopped.Load() { // client-go may report the stop as an error
 					t.Errorf("event %+v", e)
 				}
 				return

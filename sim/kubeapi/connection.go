@@ -11,7 +11,7 @@ import (
 type connections struct {
 	mu     sync.Mutex
 	last   uint64
-	ending bool              // no request may begin on a new one
+	ending bool              // new connections are closed at once
 	open   map[net.Conn]bool // whether a request has begun on it
 }
 
@@ -52,8 +52,8 @@ func (c *connections) trackState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// begin and end are called when the server starts and stops. end closes the connections
-// without any request so far, because net/http would wait five seconds for their requests.
+// begin and end are called when the server starts and stops. end closes the
+// connections that have carried no request, because net/http would wait five seconds for one.
 func (c *connections) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A new object keeps the creation time that it brings only if the server is told so, and only one in the
-// past.
+// A new object keeps its creation time only with Options.CreationTimes, and only if it is in the past.
 func TestCreationTimes(t *testing.T) {
 	old := metav1.NewTime(time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC))
 	for _, keeps := range []bool{false, true} {
@@ -24,17 +23,17 @@ func TestCreationTimes(t *testing.T) {
 			return made.CreationTimestamp
 		}
 		if at := create("old", old); at.Equal(&old) != keeps {
-			t.Errorf("kept %t: created at %v", keeps, at)
+			t.Errorf("CreationTimes %t: created at %v", keeps, at)
 		}
 		if at := create("future", metav1.NewTime(time.Now().Add(time.Hour))); at.After(time.Now()) {
-			t.Errorf("kept %t: created in the future, at %v", keeps, at)
+			t.Errorf("CreationTimes %t: created in the future, at %v", keeps, at)
 		}
 		object, err := c.Get(t.Context(), "old", metav1.GetOptions{})
 		check(t, err)
 		before := object.CreationTimestamp
 		object.CreationTimestamp = metav1.Time{}
 		if object, err = c.Update(t.Context(), object, metav1.UpdateOptions{}); err != nil || !object.CreationTimestamp.Equal(&before) {
-			t.Errorf("kept %t: after an update created at %v, %v; was %v", keeps, object.CreationTimestamp, err, before)
+			t.Errorf("CreationTimes %t: after an update created at %v, %v; was %v", keeps, object.CreationTimestamp, err, before)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A budget without a controller allows nothing until its status says so; then it counts.
+// A budget allows no eviction until its status does, and counts each eviction in its status.
 func TestEvictionKeepsBudgets(t *testing.T) {
 	c := client(t, start(t).Config())
 	pods, budgets := c.CoreV1().Pods("default"), c.PolicyV1().PodDisruptionBudgets("default")

@@ -52,7 +52,7 @@ func (w wire) post(path string, object *unstructured.Unstructured) (int, *unstru
 	return w.do("POST", path, string(body))
 }
 
-// gatewayPath returns the path of the objects of the Gateway API of the kind of an object.
+// gatewayPath returns the path of the collection for an object of the Gateway API.
 func gatewayPath(object *unstructured.Unstructured) string {
 	plural := strings.ToLower(object.GetKind()) + "s"
 	switch object.GetKind() {
@@ -151,8 +151,8 @@ func TestGatewayAPIObjects(t *testing.T) {
 	}
 }
 
-// The default of a status is there from the creation, and belongs to nobody. What the client sends as the
-// status is dropped.
+// A new object has the default status of its schema, which no manager owns. A status that the client
+// sends is dropped.
 func TestGatewayAPIDefaultStatus(t *testing.T) {
 	w, _ := withGatewayAPI(t, gatewayAPIs[0])
 	code, made := w.do("POST", "/apis/gateway.networking.k8s.io/v1/gatewayclasses", `{"apiVersion":"gateway.networking.k8s.io/v1","kind":"GatewayClass","metadata":{"name":"c"},

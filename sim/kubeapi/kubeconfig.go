@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// prepareKubeconfig makes the folder of the kubeconfig, and writes the file unless that is left to
-// WriteKubeconfig. Then it removes the file of an earlier server.
+// prepareKubeconfig makes the folder of the kubeconfig and writes the file. With KubeconfigLater it
+// only removes the file of an earlier server.
 func (s *Server) prepareKubeconfig() error {
 	if s.opts.Dir == "" {
 		return nil

@@ -5,13 +5,13 @@ import (
 )
 
 // minGarbage is the minimum amount of garbage in bytes between two collections. A request makes a
-// few kilobytes and a small cluster has a few megabytes; collecting each time that as much is
-// garbage would take a fifth of the processor time.
+// few kilobytes and a small cluster has a few megabytes. With Go's default, a collection for every
+// few megabytes of garbage would take a fifth of the processor time.
 const minGarbage = 64 << 20
 
 // ballast counts as live memory when the garbage collector sets its pace. It is never touched, so
 // it uses no physical memory.
-var ballast []byte //nolint:unused // it is there to be there
+var ballast []byte //nolint:unused // only its size matters
 
 // DedicateProcess declares that this process only runs servers: it then trades up to 64 MiB of
 // memory for speed.

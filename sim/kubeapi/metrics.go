@@ -30,7 +30,7 @@ var targetLabels = []string{"verb", "group", "version", "resource", "subresource
 
 const maxSeries = 10000
 
-// requestKey says which requests are counted together.
+// requestKey identifies requests that are counted together.
 type requestKey struct {
 	resource                 *resource.Resource // nil for an unknown one
 	verb, subresource, scope string
@@ -64,7 +64,7 @@ func newMetrics(version string, state *cluster.State) *metrics {
 	return m
 }
 
-// objectCounts collects the number of stored objects when somebody asks for it.
+// objectCounts counts the stored objects at each scrape.
 type objectCounts struct{ state *cluster.State }
 
 var objectsDescription = prometheus.NewDesc("apiserver_resource_objects", "Stored objects by resource.", []string{"group", "resource"}, nil)
@@ -114,7 +114,7 @@ func (m *metrics) add(key requestKey) *series {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.series) >= maxSeries { // definitions that change again and again leave series behind
+	if len(m.series) >= maxSeries { // each changed definition leaves unused series
 		clear(m.series)
 	}
 	m.series[key] = s
@@ -139,7 +139,7 @@ func keyOf(r *request, code int) requestKey {
 	case r.Namespace != "":
 		k.scope = "namespace"
 	}
-	if r.Resource.Has(r.Subresource) { // clients cannot make up labels
+	if r.Resource.Has(r.Subresource) { // other values come from clients and must not become labels
 		k.subresource = r.Subresource
 	}
 	return k

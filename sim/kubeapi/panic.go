@@ -35,7 +35,7 @@ func (s *Server) withRecovery(next http.Handler) http.Handler {
 	})
 }
 
-// reportError logs the panics among errors.
+// reportError logs err if it wraps a panic.
 func (s *Server) reportError(req *http.Request, err error) {
 	var p *rescue.Panic
 	if errors.As(err, &p) {

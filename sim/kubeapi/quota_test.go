@@ -139,7 +139,7 @@ func TestQuotaOfCPUAndMemory(t *testing.T) {
 	}
 }
 
-// A quota with scopes concerns the pods in all of them.
+// A quota with scopes applies to the pods that are in all of them.
 func TestQuotaWithScopes(t *testing.T) {
 	c := client(t, start(t).Config()).CoreV1()
 	poor := newQuota(t, c, "poor", corev1.ResourceQuotaSpec{Hard: hard(t, "pods=1"), Scopes: []corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeBestEffort}})

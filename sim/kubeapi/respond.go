@@ -19,8 +19,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// pretty reports whether a person reads the answer: kube-apiserver also indents JSON for these
-// clients.
+// pretty reports whether to indent JSON. As in kube-apiserver, the default for curl, Wget and
+// browsers is yes.
 func pretty(r *http.Request) bool {
 	switch r.URL.Query().Get("pretty") {
 	case "":
@@ -71,7 +71,7 @@ func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m m
 	return nil
 }
 
-// write sends a whole body. It indents JSON for a person.
+// write sends a whole body, with indented JSON if the client wants that.
 func write(w http.ResponseWriter, req *http.Request, mediaType string, code int, body []byte) {
 	if strings.HasPrefix(mediaType, "application/json") && pretty(req) {
 		var indented bytes.Buffer

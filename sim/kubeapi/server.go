@@ -65,11 +65,11 @@ type Options struct {
 	// objects of a dump keep their relative ages. kube-apiserver replaces it.
 	CreationTimes bool
 
-	// Which controllers work on the cluster, for example those of package controllers. If one is
-	// missing, the server does its work itself, and at once.
+	// The controllers that work on the cluster, for example those of package controllers. The server
+	// does the work of a missing one itself, and at once.
 	Kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
 	NamespaceController bool // a controller empties deleted namespaces; otherwise the server does
-	ServiceAccounts     bool // a controller creates the service account default of each namespace; otherwise pods need no service account that exists
+	ServiceAccounts     bool // a controller creates the service account default of each namespace; otherwise pods do not need an existing service account
 
 	Publish bool // the server creates the Service kubernetes for itself, as kube-apiserver does; needs HTTPS
 

@@ -18,15 +18,15 @@ const (
 	namespaceFile = "namespace"
 )
 
-// accountSeconds is how long the token of WriteAccount is valid: kube-apiserver extends those of pods to
-// a year by default (--service-account-extend-token-expiration).
+// accountSeconds is the lifetime of the token of WriteAccount: kube-apiserver extends those of pods to a
+// year by default (--service-account-extend-token-expiration).
 const accountSeconds = 365 * 24 * 60 * 60
 
-// WriteAccount writes into a folder, which only its owner may read, what a container finds in
-// /var/run/secrets/kubernetes.io/serviceaccount: a new token of the service account, the CA of the
-// server, and the namespace. In-cluster configuration consists of these files and the server's address
-// (k8s.io/client-go/rest, InClusterConfig). The account must exist, and HTTPS must be on. When the CA
-// changes, the server writes its file again.
+// WriteAccount writes the files that a container finds in /var/run/secrets/kubernetes.io/serviceaccount:
+// a new token of the service account, the server's CA, and the namespace. If the folder is missing, it
+// creates one that only its owner may read. In-cluster configuration consists of these files and the
+// server's address (k8s.io/client-go/rest, InClusterConfig). The account must exist, and HTTPS must be
+// on. When the CA changes, the server writes its file again.
 func (s *Server) WriteAccount(folder, namespace, name string) error {
 	if s.https == nil {
 		return errors.New("kubeapi: the files of a service account are for HTTPS, which is off; set HTTPS or Dir")

@@ -22,8 +22,8 @@ const (
 	ownBytes   = 64 << 10
 )
 
-// gatherFor returns the pause of a stream between two writes. Without it there would be few events
-// per write, and system calls would take most of the time, the more so the more watchers there are.
+// gatherFor returns the pause of a stream between two writes. Without it, each write would contain few
+// events, and with many watchers system calls would take most of the time.
 func gatherFor(watchers int32) time.Duration {
 	return min(max(time.Duration(watchers)*50*time.Microsecond, time.Millisecond), 5*time.Millisecond)
 }
@@ -123,8 +123,8 @@ func (st *stream) follow(cur *store.Cursor) error {
 	return nil
 }
 
-// firstBookmark returns the time until the first bookmark after the initial events: a short time,
-// because more may have happened since.
+// firstBookmark returns the time until the first bookmark after the initial events. If early is set,
+// it is short, because more may have happened since.
 func firstBookmark(early bool, timeout time.Duration) time.Duration {
 	if early {
 		return min(secondBookmark, timeout)
@@ -135,7 +135,7 @@ func firstBookmark(early bool, timeout time.Duration) time.Duration {
 // nextBookmark returns the time until the next bookmark of a watch that ends after left.
 func nextBookmark(left time.Duration) time.Duration {
 	if left <= lastBookmark {
-		return left + lastBookmark // none
+		return left + lastBookmark // after the end: no bookmark
 	}
 	return min(bookmarkEvery, left-lastBookmark)
 }

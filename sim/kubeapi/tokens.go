@@ -51,7 +51,7 @@ func (s *Server) reviewToken(token string, audiences []string) authenticationv1.
 	if len(audiences) == 0 {
 		audiences = []string{accounts.Name}
 	}
-	if s.isToken(token) { // the token of the administrator is for every audience
+	if s.isToken(token) { // the administrator's token is valid for every audience
 		return authenticationv1.TokenReviewStatus{Authenticated: true, User: administrator(), Audiences: audiences}
 	}
 	user, valid, err := s.tokens.Check(token, audiences)

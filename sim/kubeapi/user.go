@@ -9,8 +9,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// Webhooks and reviews get the user of a request. With the token, or on a server that allows
-// anonymous requests, that is the administrator. A certificate names its user and groups.
+// Webhooks and reviews get the user of a request. With the administrator's token, or on a server that
+// allows anonymous requests, that is the administrator. A certificate names its user and groups.
 
 const allAuthenticated = "system:authenticated"
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// warningHeader collects the Warning headers of a response. Webhooks are called in parallel, and
-// again when a write is retried.
+// warningHeader collects the Warning headers of a response, each text once. Webhooks add them in
+// parallel, and again when a write is retried.
 type warningHeader struct {
 	mu     sync.Mutex
 	header http.Header

@@ -29,7 +29,7 @@ func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts clu
 	return respond(w, r, statusOfWrite(created), o)
 }
 
-// applyPatch returns the result of applying the patch to old, whose field owners a tracks.
+// applyPatch returns the result of applying the patch to old. a tracks the field owners of old.
 func (r *request) applyPatch(w http.ResponseWriter, a ownership.Tracker, old runtime.Object, patch []byte, opts cluster.WriteOptions) (runtime.Object, error) {
 	obj, err := a.Apply(old, patch, opts.Manager, opts.Force, fieldProblemHandler(w, r))
 	if err != nil {
@@ -194,9 +194,9 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// fieldProblemHandler returns a function that decides about problems with the fields of a patch. A
-// patch may be tried more than once, so the function first removes the warnings of the last
-// attempt.
+// fieldProblemHandler returns a function that turns problems with the fields of a patch into an error
+// or warnings. A patch may be tried more than once, so the function first removes the warnings of the
+// last attempt.
 func fieldProblemHandler(w http.ResponseWriter, r *request) func(problems []error) error {
 	return func(problems []error) error {
 		w.Header().Del("Warning")

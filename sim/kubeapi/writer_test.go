@@ -187,7 +187,7 @@ func TestWriterDeletes(t *testing.T) {
 	}
 	must(t)(w.Update(inDefault("held", "1")))
 	if n := s.Holds()["configmaps"]; n != 0 {
-		t.Errorf("holds %d config maps after the finalizer went", n)
+		t.Errorf("holds %d config maps after the finalizer was removed", n)
 	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 	inside := configMap("a", "1")
