@@ -23,7 +23,7 @@ import (
 const autoscaleInterval = 15 * time.Second
 
 // autoscaler maintains HorizontalPodAutoscalers as in a cluster without a metrics server: it keeps
-// the replicas between the minimum and the maximum, and says that it cannot read metrics.
+// the replicas between the minimum and the maximum, and reports that it cannot read metrics.
 type autoscaler struct {
 	*cluster
 	queue  *loop

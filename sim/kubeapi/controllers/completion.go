@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Annotations by which a pod says how the simulated run of its containers ends. Pods with
-// restartPolicy Always ignore them, because their containers run until the pod is deleted.
+// Annotations of a pod that define how the simulated run of its containers ends. They have no effect
+// with restartPolicy Always, because such containers run until the pod is deleted.
 const (
 	// runForAnnotation is how long the containers run, as a Go duration; 0s by default.
 	runForAnnotation = "windtunnel.dev/run-for"
@@ -38,11 +38,10 @@ func retryDelay(failures int) time.Duration {
 	return min(delay, maxRetryDelay)
 }
 
-// ends reports whether the containers of a pod end by themselves.
+// ends reports whether the containers of a pod may end by themselves.
 func ends(pod *corev1.Pod) bool { return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways }
 
-// badAnnotationCode is the exit code of containers whose pod has an invalid annotation about their
-// end.
+// badAnnotationCode is the exit code of containers if one of these annotations is invalid.
 const badAnnotationCode = 128
 
 // endOf returns how long the containers of a pod run and with which code they exit, according to
@@ -92,7 +91,7 @@ func (k *kubelet) finish(ctx context.Context, key string, pod *corev1.Pod) error
 }
 
 // startOf returns when a pod that is not ready started, and when the current run of a ready pod's
-// containers began. The API does not tell, because its times are whole seconds.
+// containers began. The times in the API are too coarse: they are whole seconds.
 func (k *kubelet) startOf(pod *corev1.Pod) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -118,7 +117,7 @@ func restartsOf(pod *corev1.Pod) int {
 	return int(restarts)
 }
 
-// restart writes into the pod that its containers have ended with this code and run again.
+// restart records in the pod's status that its containers exited with this code and run again.
 func restart(pod *corev1.Pod, code int32) {
 	now := metav1.Now()
 	for i := range pod.Status.ContainerStatuses {
@@ -129,7 +128,7 @@ func restart(pod *corev1.Pod, code int32) {
 	}
 }
 
-// terminate writes into the pod that its containers have ended with this code.
+// terminate records in the pod's status that its containers exited with this code.
 func terminate(pod *corev1.Pod, code int32) {
 	now, reason := metav1.Now(), "PodCompleted"
 	pod.Status.Phase = corev1.PodSucceeded

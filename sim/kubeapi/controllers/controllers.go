@@ -28,7 +28,7 @@ type Options struct {
 	Nodes      []string                                   // registered at start; nil means one node with the name windtunnel
 	Zone       func(node string) string                   // returns the zone of a node; nil means no zones
 	Address    func(pod *corev1.Pod) (string, error)      // returns the address of a starting pod and may be called more than once for a pod; nil counts through 10.244.0.0/16
-	RootCA     []byte                                     // certificate of the API server's CA, in PEM; nil means that of the connection, which a plain one lacks
+	RootCA     []byte                                     // certificate of the API server's CA, in PEM; nil means that of the connection; over plain HTTP there is none
 	ReadyAfter time.Duration                              // time from start to ready
 	StopAfter  time.Duration                              // time from deletion to removal, at most the pod's grace period
 	Stop       func(ctx context.Context, pod *corev1.Pod) // replaces StopAfter: it returns when the pod has stopped; ctx ends with the grace period

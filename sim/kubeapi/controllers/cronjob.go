@@ -139,7 +139,7 @@ func (j *cronJob) create(ctx context.Context, cj *batchv1.CronJob, due time.Time
 		},
 		Spec: cj.Spec.JobTemplate.Spec,
 	}
-	if zone, err := time.LoadLocation(ptr.Deref(cj.Spec.TimeZone, "UTC")); err == nil { // the schedule was parsed in it
+	if zone, err := time.LoadLocation(ptr.Deref(cj.Spec.TimeZone, "UTC")); err == nil { // the schedule was parsed in this zone
 		metav1.SetMetaDataAnnotation(&of.ObjectMeta, batchv1.CronJobScheduledTimestampAnnotation, due.In(zone).Format(time.RFC3339))
 	}
 	made, err := j.client.BatchV1().Jobs(cj.Namespace).Create(ctx, of, metav1.CreateOptions{})

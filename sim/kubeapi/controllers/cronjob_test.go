@@ -15,7 +15,7 @@ import (
 
 var cronWorkers = append([]string{"cronjob"}, workers...)
 
-// every returns a CronJob of which only the schedule is given.
+// every returns a CronJob with a schedule and a job; everything else is left to the defaults.
 func every(schedule string, job *batchv1.Job) *batchv1.CronJob {
 	return &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "backup"}, Spec: batchv1.CronJobSpec{Schedule: schedule,
 		JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"kind": "backup"}}, Spec: job.Spec}}}

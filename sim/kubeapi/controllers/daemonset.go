@@ -43,7 +43,7 @@ func newDaemonSet(c *cluster) (*loop, error) {
 	return l, nil
 }
 
-// daemons is a DaemonSet, which is a copy that may be changed, with its pods during one sync.
+// daemons is the state of one sync: a copy of the DaemonSet, which may be changed, and its pods.
 type daemons struct {
 	*appsv1.DaemonSet
 	selector labels.Selector
@@ -61,7 +61,7 @@ func (d *daemonSet) sync(ctx context.Context, key string) error {
 	}
 	s := &daemons{DaemonSet: cached.DeepCopy()}
 	if s.selector, err = metav1.LabelSelectorAsSelector(s.Spec.Selector); err != nil {
-		return nil //nolint:nilerr // a user's mistake, which another try does not mend
+		return nil //nolint:nilerr // a user's mistake, so a retry does not help
 	}
 	t := templated{s.DaemonSet, daemonSetKind, &s.Spec.Template, s.Spec.RevisionHistoryLimit}
 	var old []*appsv1.ControllerRevision
@@ -141,8 +141,8 @@ func (s *daemons) missing() []string {
 	return nodes
 }
 
-// clean deletes the pods of a node that should not be there: all if they may not stay, ended
-// ones, and all but the oldest of one revision.
+// clean deletes the surplus pods of a node: all if none may stay there. Otherwise it keeps only the
+// oldest running pod of the current revision and the oldest one of earlier revisions.
 func (d *daemonSet) clean(ctx context.Context, s *daemons, node string, pods []*corev1.Pod) error {
 	stays := slices.Contains(s.nodes, node) || slices.Contains(s.keeping, node)
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
@@ -167,7 +167,7 @@ func (s *daemons) isCurrent(pod *corev1.Pod) bool {
 	return revisionNameOf(pod) == s.current.Labels[hashLabel]
 }
 
-// uses reports whether a pod has a revision.
+// uses reports whether any pod has the revision r.
 func (s *daemons) uses(r *appsv1.ControllerRevision) bool {
 	for _, pods := range s.byNode {
 		for _, pod := range pods {

@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// daemonNode is what a rolling update knows about the pods of one node.
+// daemonNode is the state of one node's pods during a rolling update.
 type daemonNode struct {
 	name         string
 	old, next    *corev1.Pod // of earlier revisions and of the current one; nil if there is none
 	oldAvailable bool
-	available    bool // next is
-	terminating  bool // some pod is
+	available    bool // next is available
+	terminating  bool // at least one pod is terminating
 }
 
-// roll replaces pods of earlier revisions: as many at once as may be unavailable, those first that
-// are unavailable anyway. With a surge, new pods become available beside the old ones first.
+// roll replaces the pods of earlier revisions: all unavailable ones, and others as long as
+// maxUnavailable allows. With a surge, new pods become available before the old ones are deleted.
 func (d *daemonSet) roll(ctx context.Context, s *daemons) error {
 	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
 		return nil
@@ -90,7 +90,7 @@ func (d *daemonSet) surge(ctx context.Context, s *daemons, node string) error {
 	return d.createPod(ctx, s.DaemonSet, s.newPod(node))
 }
 
-// limits returns how many pods may be there beside old ones, and how many may be unavailable.
+// limits returns how many pods may exist beside old ones, and how many may be unavailable.
 func (s *daemons) limits() (surge, unavailable int) {
 	rolling := s.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil {
@@ -126,8 +126,8 @@ func (d *daemonSet) inspect(s *daemons, node string) daemonNode {
 	return n
 }
 
-// isAvailable reports whether a pod has been ready for as long as the set wants. It queues the set
-// again when that will be so.
+// isAvailable reports whether a pod has been ready for minReadySeconds. If it has not been ready for
+// that long, isAvailable queues the set for the time when it will have been.
 func (d *daemonSet) isAvailable(s *daemons, pod *corev1.Pod) bool {
 	wait, ready := availableIn(pod, time.Duration(s.Spec.MinReadySeconds)*time.Second, time.Now())
 	if ready && wait > 0 {

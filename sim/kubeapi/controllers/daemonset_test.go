@@ -118,7 +118,7 @@ func TestDaemonSetSurge(t *testing.T) {
 	r.agents("a", "b", "c")
 	last := must(r.kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(r)
 	if ready, there := followed(r, watcher, first, last); ready < 3 || there != 4 {
-		t.Errorf("at least %d of 3 pods were ready and at most %d there", ready, there)
+		t.Errorf("at least %d of 3 pods were ready, and at most %d existed", ready, there)
 	}
 }
 

@@ -77,7 +77,7 @@ func (d *disruption) sync(ctx context.Context, key string) error {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(cached.Spec.Selector)
 	if err != nil {
-		return nil //nolint:nilerr // a user's mistake, which another try does not mend
+		return nil //nolint:nilerr // a user's mistake, so a retry does not help
 	}
 	pods, err := d.pods.Pods(namespace).List(selector)
 	if err != nil {
@@ -97,7 +97,8 @@ func (d *disruption) sync(ctx context.Context, key string) error {
 	return ignoreNotFound(err)
 }
 
-// count writes the status of a budget that expects some pods, and wants some of them healthy.
+// count sets the status of a budget: expected is the number of pods that should exist, desired the
+// number of those that must be healthy.
 func (d *disruption) count(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod, expected, desired int) {
 	now := time.Now()
 	disrupted := map[string]metav1.Time{}
@@ -132,9 +133,8 @@ func setDisruptionAllowed(b *policyv1.PodDisruptionBudget, status metav1.Conditi
 		ObservedGeneration: b.Generation, Reason: reason, Message: message})
 }
 
-// limits returns how many pods a budget expects, and how many of them it wants healthy. A number of
-// available pods counts the pods that are there; the other limits count those that their owners
-// want.
+// limits returns how many pods a budget expects, and how many of them must be healthy. If minAvailable
+// is a number, the budget expects the existing pods; otherwise those that their owners want.
 func (d *disruption) limits(b *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (expected, desired int, err error) {
 	switch low, high := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
 	case low != nil && low.Type == intstr.Int:

@@ -95,7 +95,7 @@ func numberOf(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
 		if ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
-			continue // it ends before the pod is ready; others are sidecars
+			continue // not a sidecar: it ends before the pod is ready
 		}
 		if number, ok := namedPort(c, port); ok {
 			return number, true

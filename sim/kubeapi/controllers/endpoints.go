@@ -23,13 +23,13 @@ const (
 	managedEndpoints = "endpoints.kubernetes.io/managed-by"
 	endpointsManager = "endpoint-controller"
 	// endpointsDelay is how long Endpoints may lag behind the slices. Each write of Endpoints
-	// contains all addresses, and hardly a client still reads them.
+	// contains all addresses, and few clients still read them.
 	endpointsDelay = 100 * time.Millisecond
 )
 
 // endpoints maintains the Endpoints of Services with a selector. It derives them from the
-// EndpointSlices of package controllers, not from pods as Kubernetes does, so that a changed pod
-// costs nothing here.
+// EndpointSlices of package controllers, not from pods as Kubernetes does, so that changes of
+// pods cost nothing here.
 type endpoints struct {
 	*cluster
 	services  listers.ServiceLister
@@ -170,8 +170,8 @@ func readiness(subsets []corev1.EndpointSubset) map[string]bool {
 }
 
 // endpointsFrom returns the subsets that have the content of a service's slices: one for each set
-// of ports, in the primary address family. Terminating pods are left out, except for services that
-// publish addresses that are not ready.
+// of ports, in the primary address family. Terminating pods are left out, except for services with
+// publishNotReadyAddresses.
 func endpointsFrom(svc *corev1.Service, from []*discoveryv1.EndpointSlice) []corev1.EndpointSubset {
 	family := discoveryv1.AddressTypeIPv4
 	if len(svc.Spec.IPFamilies) > 0 {

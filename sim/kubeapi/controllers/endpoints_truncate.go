@@ -36,7 +36,7 @@ func shares(of []int, limit int) []int {
 	for i, n := range of {
 		kept[i] = n * limit / total
 	}
-	for i := range kept { // what rounding left
+	for i := range kept { // the rest that rounding down leaves
 		if kept[i] < of[i] && sum(kept) < limit {
 			kept[i]++
 		}

@@ -103,8 +103,8 @@ func (e *endpointSlice) deleteAll(ctx context.Context, have []*discoveryv1.Endpo
 }
 
 // write updates the slices to contain the endpoints. An endpoint stays in its slice, and new ones go
-// into slices with free space. Slices for other ports than before replace those that nothing needs
-// any more. The rest of these is deleted, except for the last one.
+// into slices with free space. Slices for new ports reuse the slices whose ports
+// are no longer served. Other slices without endpoints are deleted, except for the last one.
 func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*discoveryv1.EndpointSlice, sets []endpointSet) error {
 	slices.SortFunc(have, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	taken := map[string]bool{}

@@ -96,8 +96,8 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// requeueAll queues all objects with owners. Before a kind was known, nobody saw whether its
-// objects were deleted.
+// requeueAll queues all objects with owners. Deletions of a kind's objects are not seen until the kind
+// is known.
 func (g *garbage) requeueAll() {
 	for _, kind := range g.kinds.all() {
 		for _, owner := range kind.store.ListIndexFuncValues(byOwner) {
@@ -116,8 +116,8 @@ func (g *garbage) objects(kind *kind, namespace string) metadata.ResourceInterfa
 	return r.Namespace(namespace)
 }
 
-// collect deletes an object if all its owners are gone or going. If an owner stays, collect removes
-// only the references to the others.
+// collect deletes an object if all its owners are gone or wait for their dependents. If an owner stays,
+// collect removes only the references to the others.
 func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	refs := m.GetOwnerReferences()
 	if len(refs) == 0 {

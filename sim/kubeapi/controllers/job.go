@@ -40,7 +40,7 @@ func newJob(c *cluster) (*loop, error) {
 	return l, nil
 }
 
-// work is a Job, which is a copy that may be changed, with its pods during one sync.
+// work is the state of one sync: a copy of the Job, which may be changed, and its pods.
 type work struct {
 	*batchv1.Job
 	selector labels.Selector
@@ -62,7 +62,7 @@ func (j *job) sync(ctx context.Context, key string) error {
 	}
 	w := &work{Job: cached.DeepCopy(), was: cached.Status}
 	if w.selector, err = metav1.LabelSelectorAsSelector(w.Spec.Selector); err != nil {
-		return nil //nolint:nilerr // a user's mistake, which another try does not mend
+		return nil //nolint:nilerr // a user's mistake, so a retry does not help
 	}
 	all, err := j.pods.Pods(namespace).List(w.selector)
 	if err != nil {
@@ -117,8 +117,8 @@ func (j *job) manage(ctx context.Context, w *work) error {
 	return inParallel(len(pods), func(i int) error { return j.createPod(ctx, w.Job, pods[i]) })
 }
 
-// isCurrent reports whether the caches show the current Job and pods. If they do not, the changes
-// that they lack queue the Job again.
+// isCurrent reports whether the caches show the current Job and pods. If they do not, the missing
+// changes will queue the Job again.
 func (j *job) isCurrent(ctx context.Context, w *work) (bool, error) {
 	live, err := j.client.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	if err != nil || live.ResourceVersion != w.ResourceVersion {

@@ -20,7 +20,8 @@ func (w *work) indexed() bool {
 	return ptr.Deref(w.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
-// countIndexes counts each completed index once. Its pods need no list of uncounted ones.
+// countIndexes counts each completed index once, however many of its pods have succeeded. So the
+// status does not list their UIDs as uncounted.
 func (w *work) countIndexes() {
 	done := parseIndexes(w.Status.CompletedIndexes)
 	for _, pod := range w.pods {

@@ -20,8 +20,8 @@ func isTracked(pod *corev1.Pod) bool {
 // active returns the pods that run or will run.
 func (w *work) active() []*corev1.Pod { return activeOf(w.pods) }
 
-// occupied returns the number of pods in whose place no other may be created. Terminating pods
-// count if the Job replaces only pods that have ended.
+// occupied returns the number of pods that must not be replaced yet. It includes terminating pods if
+// the Job replaces only pods that have ended.
 func (w *work) occupied() int {
 	n := int(w.Status.Active)
 	if ptr.Deref(w.Spec.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed {
@@ -37,7 +37,7 @@ func (w *work) wantedPods() int {
 	case w.Spec.Completions != nil:
 		return min(parallelism, max(0, int(*w.Spec.Completions)-w.succeeded()))
 	case w.succeeded() > 0:
-		return min(parallelism, len(w.active())) // those that run may end, and no others start
+		return min(parallelism, len(w.active())) // running pods may end, but no others start
 	}
 	return parallelism
 }
@@ -103,8 +103,8 @@ func (j *job) removeFinalizers(ctx context.Context, pods []*corev1.Pod) error {
 	})
 }
 
-// release removes the finalizers from the pods of earlier Jobs with this name, whose end nobody
-// counts. The Job is nil if there is none now.
+// release removes the finalizers from the pods of earlier Jobs with this name, because no status counts
+// them any more. now is the current Job of this name, nil if there is none.
 func (j *job) release(ctx context.Context, namespace, name string, now *batchv1.Job) error {
 	all, err := j.pods.Pods(namespace).List(labels.Everything())
 	if err != nil {

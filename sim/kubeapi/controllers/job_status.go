@@ -45,7 +45,7 @@ func (w *work) count() {
 	}
 }
 
-// missingFrom returns how many of the earlier UIDs are not in the list any more.
+// missingFrom returns how many of the earlier UIDs are no longer in the list.
 func missingFrom(list, earlier []types.UID) (n int32) {
 	for _, uid := range earlier {
 		if !slices.Contains(list, uid) {
@@ -84,8 +84,8 @@ func (w *work) restarts() (n int) {
 	return n
 }
 
-// exceedsBackoffLimit reports whether the Job has failed: the limit is the highest number of failed
-// pods, but the restarts must stay below it. A limit of 0 allows no restart.
+// exceedsBackoffLimit reports whether the Job has failed: if more pods have failed than the limit, or if
+// there were as many restarts as the limit. A limit of 0 allows no restart.
 func (w *work) exceedsBackoffLimit() bool {
 	limit := int(ptr.Deref(w.Spec.BackoffLimit, 6))
 	return w.failures() > limit || w.restarts() >= max(limit, 1)
@@ -164,7 +164,7 @@ func (w *work) complete() {
 	w.Status.CompletionTime = ptr.To(metav1.Now())
 }
 
-// ending reports whether it is decided how the Job ends.
+// ending reports whether the Job's result is decided.
 func (w *work) ending() bool {
 	return w.is(batchv1.JobSuccessCriteriaMet) || w.is(batchv1.JobFailureTarget)
 }
@@ -196,7 +196,7 @@ func (w *work) set(kind batchv1.JobConditionType, status corev1.ConditionStatus,
 	w.Status.Conditions = append(w.Status.Conditions, next)
 }
 
-// backoff returns how long no new pod may start after a failure.
+// backoff returns the time until a new pod may start after the latest failure.
 func (w *work) backoff(now time.Time) time.Duration {
 	failures := w.failures()
 	if failures == 0 {

@@ -24,7 +24,7 @@ type kubelet struct {
 
 	mu       sync.Mutex
 	stopping map[types.UID]*stopping
-	started  map[types.UID]time.Time // of pods that are not ready yet, and when the containers of others that end by themselves started
+	started  map[types.UID]time.Time // see startOf
 	renewing sync.WaitGroup
 }
 

@@ -42,7 +42,7 @@ func (r *replicaSet) sync(ctx context.Context, key string) error {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
-		return nil //nolint:nilerr // a user's mistake, which another try does not mend
+		return nil //nolint:nilerr // a user's mistake, so a retry does not help
 	}
 	pods, err := r.pods.Pods(namespace).List(selector)
 	if err != nil {

@@ -14,7 +14,7 @@ func (d *deployment) roll(ctx context.Context, r *rollout) error {
 	}
 	surge, unavailable := rollingLimits(r)
 	wanted := *r.Spec.Replicas
-	// A ReplicaSet may still have the pods that a scale-down removed from its spec.
+	// After a scale-down, a ReplicaSet may still have more pods than its spec says.
 	there := int32(0)
 	for _, rs := range r.all() {
 		there += max(*rs.Spec.Replicas, rs.Status.Replicas)
@@ -54,8 +54,8 @@ func (d *deployment) shrink(ctx context.Context, r *rollout, floor int32) error 
 	return nil
 }
 
-// rollingLimits returns how many pods more and fewer than wanted may exist. If the strategy allows
-// neither, one pod may be missing, because otherwise the rollout could not proceed.
+// rollingLimits returns how many more pods than wanted may exist, and how many may be unavailable. If
+// both are 0, one pod may be unavailable, because otherwise the rollout could not proceed.
 func rollingLimits(r *rollout) (surge, unavailable int32) {
 	rolling := r.Spec.Strategy.RollingUpdate
 	wanted := int(*r.Spec.Replicas)

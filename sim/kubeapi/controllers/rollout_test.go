@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// The life of a web application: it is created, restarted without fewer pods than its strategy
-// allows, scaled to zero, and deleted with its namespace.
+// The life of a web application: it is created, restarted within the limits of its strategy, scaled to
+// zero, and deleted with its namespace.
 func TestRollout(t *testing.T) {
 	const replicas, unavailable, surge = 8, 2, 2
 	r := start(t, controllers.Options{

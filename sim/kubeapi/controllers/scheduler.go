@@ -21,7 +21,7 @@ type scheduler struct {
 	nodes listers.NodeLister
 
 	mu    sync.Mutex
-	given map[string]string // node by pod key, from the moment of the choice
+	given map[string]string // node by pod key, set when the node is chosen
 	load  map[string]int    // number of assigned pods by node
 }
 

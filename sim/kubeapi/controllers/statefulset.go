@@ -35,7 +35,7 @@ func newStatefulSet(c *cluster) (*loop, error) {
 	return l, nil
 }
 
-// replicas is a StatefulSet, which is a copy that may be changed, with its pods during one sync.
+// replicas is the state of one sync: a copy of the StatefulSet, which may be changed, and its pods.
 type replicas struct {
 	*appsv1.StatefulSet
 	current, update *appsv1.ControllerRevision
@@ -51,7 +51,7 @@ func (s *statefulSet) sync(ctx context.Context, key string) error {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(cached.Spec.Selector)
 	if err != nil {
-		return nil //nolint:nilerr // a user's mistake, which another try does not mend
+		return nil //nolint:nilerr // a user's mistake, so a retry does not help
 	}
 	r := &replicas{StatefulSet: cached.DeepCopy()}
 	if err := s.find(r, selector); err != nil {
@@ -159,8 +159,8 @@ func (s *statefulSet) replace(ctx context.Context, r *replicas) error {
 	return nil
 }
 
-// serves reports whether a pod is running, and has been ready for as long as the set wants. It
-// queues the set again when the latter will be so.
+// serves reports whether a pod is active and has been ready for minReadySeconds. If it has not been
+// ready for that long, serves queues the set for the time when it will have been.
 func (s *statefulSet) serves(r *replicas, pod *corev1.Pod) bool {
 	wait, ready := availableIn(pod, time.Duration(r.Spec.MinReadySeconds)*time.Second, time.Now())
 	if !ready || !isActive(pod) {

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// After Stop, no goroutine of the controllers is left, also not those that watch or wait.
+// After Stop, no goroutine of the controllers is left, not even one that watches or waits.
 func TestStopEndsAllGoroutines(t *testing.T) {
 	r := startAlone(t)
 	running, err := controllers.Start(t.Context(), r.api.Config(), controllers.Options{StopAfter: time.Hour})

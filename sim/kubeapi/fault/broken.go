@@ -33,7 +33,8 @@ func ReorderedEvents() Fault {
 	})
 }
 
-// broken is a fault that sends events in another order when there are at least so many.
+// broken returns a fault that hits a watch with at least atLeast events to send. order returns the
+// indexes of the events to send instead.
 func broken(name string, atLeast int, order func(events int) []int) Fault {
 	return Fault{
 		Name: name, Broken: true,

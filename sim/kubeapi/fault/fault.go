@@ -90,7 +90,7 @@ type Target interface {
 	RotateCertificate(newCA bool) (restore func(), err error)
 }
 
-// Hit is an entry of the log: a fault that hit, with the version at which it did.
+// Hit is the log entry for one hit of a fault.
 type Hit struct {
 	Fault   string
 	Number  int       // of the hits of this injection, from 1

@@ -44,7 +44,7 @@ func EndedWatches() Fault {
 	}}
 }
 
-// Compaction drops the history of the scope's resources. After that, these requests are too late:
+// Compaction drops the history of the scope's resources. After that, these requests get 410:
 // watches that resume, further pages of lists, and lists of an exact version. Open watches go on.
 // There is nothing to heal.
 func Compaction() Fault {

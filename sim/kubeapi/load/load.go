@@ -1,7 +1,6 @@
 // Package load sends writes and watches to an API server, simulated or real, at the lowest possible
 // cost. It stands between benchmarks and the server that they measure, which shares its processors.
-// Its one rule: it prepares before a request whatever it can, and skips the parts of an answer that
-// nobody needs.
+// Its one rule: it prepares requests in advance, and skips the parts of an answer that nobody needs.
 package load
 
 import (
@@ -62,8 +61,8 @@ func (c connection) send(r request, n int64) error {
 	return skipAnswer(c.answers)
 }
 
-// newRequest returns a request in whose body the numbers replace the zeros at the end of the marks:
-// of the first count marks, or of all if count is -1.
+// newRequest returns a request whose number replaces the zeros at the end of each mark in the body: of
+// the first count marks, or of all if count is -1.
 func (c connection) newRequest(method, path string, obj runtime.Object, mediaType, token, mark string, count int) (request, error) {
 	body, err := encode(obj, mediaType)
 	if err != nil {
