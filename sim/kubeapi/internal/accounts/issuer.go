@@ -1,5 +1,5 @@
 // Package accounts issues and checks the tokens of service accounts. It stands between the requests
-// for and with such tokens and the objects that the tokens are bound to. Its one rule: a token is
+// that ask for or carry such tokens and the objects that the tokens are bound to. Its one rule: a token is
 // valid only as long as its account, and the object that it is bound to, exist.
 package accounts
 
@@ -70,7 +70,7 @@ func (i *Issuer) sign(c claims) (string, error) {
 }
 
 // Check returns the user of a token, and those of its audiences that are among the wanted ones. It
-// returns an error if the token is not valid.
+// returns an error if the token is not valid or has none of these audiences.
 func (i *Issuer) Check(token string, wanted []string) (*authenticationv1.UserInfo, []string, error) {
 	var c claims
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodES256.Alg()}), jwt.WithIssuer(Name), jwt.WithExpirationRequired(), jwt.WithTimeFunc(time.Now))
@@ -94,8 +94,8 @@ func (i *Issuer) Check(token string, wanted []string) (*authenticationv1.UserInf
 	return userOf(&c), audiences, nil
 }
 
-// The errors of kube-apiserver. It lists the errors of all ways to authenticate, of which the first
-// is a file with tokens.
+// The errors of kube-apiserver, which lists the errors of all its authenticators. errInvalid is that of
+// the first one, which reads a file of tokens.
 var errInvalid = errors.New("invalid bearer token")
 
 var errInvalidated = errors.New("service account token has been invalidated")
@@ -113,7 +113,7 @@ func (i *Issuer) checkObjects(b *bound) error {
 	return nil
 }
 
-// exists reports whether the object exists; it is true without one.
+// exists reports whether the object that r refers to exists; it is true if r is nil.
 func (i *Issuer) exists(resource, namespace string, r *ref) bool {
 	if r == nil {
 		return true

@@ -23,8 +23,8 @@ var (
 )
 
 // Issue answers a request for a token of the account (kube-apiserver:
-// pkg/registry/core/serviceaccount/storage/token.go). It sets the status and what the client left
-// out.
+// pkg/registry/core/serviceaccount/storage/token.go). It sets the status and the fields that the
+// client left out.
 func (i *Issuer) Issue(account *corev1.ServiceAccount, request *authenticationv1.TokenRequest) error {
 	if err := checkRequest(account, request); err != nil {
 		return err
@@ -72,7 +72,7 @@ func checkRequest(account *corev1.ServiceAccount, request *authenticationv1.Toke
 	return nil
 }
 
-// bind binds a token to an object, with which it becomes invalid.
+// bind binds a token to an object: the token becomes invalid when the object is deleted.
 func (i *Issuer) bind(b *bound, account *corev1.ServiceAccount, to *authenticationv1.BoundObjectReference) error {
 	kind := schema.FromAPIVersionAndKind(to.APIVersion, to.Kind)
 	resource, namespace := map[string]string{"Pod": "pods", "Secret": "secrets", "Node": "nodes"}[kind.Kind], account.Namespace

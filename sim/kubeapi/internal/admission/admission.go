@@ -33,7 +33,7 @@ type Caller interface {
 	Options(operation admissionv1.Operation, dryRun bool) runtime.Object
 	// Warn adds a warning to the answer. It must be safe for concurrent use.
 	Warn(text string)
-	// Report reports the panics among errors.
+	// Report logs err if it wraps a panic.
 	Report(err error)
 }
 
@@ -132,11 +132,12 @@ func decodeIfAny(base *store.Object) (runtime.Object, error) {
 	return base.Decode()
 }
 
-// exempt reports whether webhooks are not asked about a resource: the configurations of webhooks
-// are exempt, so that a broken one can be removed.
+// exempt reports whether writes of a resource bypass webhooks. The configurations of webhooks do, so
+// that a broken one can be removed.
 func exempt(res *resource.Resource) bool { return res.Group == "admissionregistration.k8s.io" }
 
-// attributesOf returns nil for a write into a namespace that does not exist, which fails anyway.
+// attributesOf returns the write as webhooks see it. It returns nil if the namespace does not exist,
+// because the write fails anyway.
 func (hs *Webhooks) attributesOf(q Request, obj, old runtime.Object, dryRun bool) *attributes {
 	a := &attributes{Request: q, namespaces: hs.namespaces, object: obj, old: old, dryRun: dryRun}
 	m := old
@@ -149,7 +150,7 @@ func (hs *Webhooks) attributesOf(q Request, obj, old runtime.Object, dryRun bool
 		a.operation = admissionv1.Update
 	}
 	a.namespace = object.Meta(m).Namespace
-	if a.operation != admissionv1.Delete { // a collection has no name
+	if a.operation != admissionv1.Delete { // a deletion keeps the URL's name, empty for a collection
 		a.Name = object.Meta(m).Name
 	}
 	if !q.Resource.ClusterScoped && hs.namespaces.Get(a.namespace) == nil {

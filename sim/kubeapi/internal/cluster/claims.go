@@ -9,9 +9,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// claims records which Service has which value of a kind that only one Service may have: a cluster
-// IP or a node port. A claim is valid while its Service is stored with the value or is being
-// written, so a deleted Service needs no release.
+// claims records the owners of values that only one Service may have: cluster IPs or node ports. A
+// claim is valid while its Service is stored with the value or is being written, so a deleted Service
+// needs no release.
 type claims[T comparable] struct {
 	holds func(key string, value T) bool // reports whether the stored Service has the value
 
@@ -25,8 +25,8 @@ type claim struct {
 	writing int    // number of requests that are about to store the Service
 }
 
-// next claims the next free value for key. candidate returns the nth value that may be free; size is
-// the number of candidates. It returns false if no value is free.
+// next claims the next free value for key. candidate returns the nth candidate, from 0; size is the
+// number of candidates. It returns false if no value is free.
 func (c *claims[T]) next(key string, size uint32, candidate func(n uint32) T) (value T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +71,8 @@ func (c *claims[T]) hold(value T, key string) (release func(), ok bool) {
 	}, true
 }
 
-// reserve claims what no two Services may have, if obj is a Service. The claims are valid until
-// release, and afterwards if the Service has been stored. old is nil for a new Service.
+// reserve claims the cluster IP and the node ports of obj, if it is a Service. The claims are valid
+// until release, and afterwards if the Service has been stored. old is nil for a new Service.
 func (s *State) reserve(op *Operation, obj, old runtime.Object) (release func(), err error) {
 	svc, ok := obj.(*corev1.Service)
 	if !ok || op.Subresource != "" {

@@ -15,7 +15,7 @@ import (
 // cluster has its own addresses.
 
 // NewClusterIP claims the next free address of 10.96.0.0/12, the default service network of
-// Kubernetes. Nothing listens there. The first addresses are left to those who ask for them.
+// Kubernetes. Nothing listens there. It begins with 10.96.0.2; ServerIP comes last.
 func (s *State) NewClusterIP(namespace, name string) string {
 	const network, size = 10<<24 | 96<<16, 1<<20 - 2
 	ip, _ := s.clusterIPs.next(object.Key(namespace, name), size, func(n uint32) string {

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxGenerateName      = 58 // of a prefix, so that five random characters make a DNS label of it
+	maxGenerateName      = 58 // length of the prefix: with five random characters it is at most a DNS label
 	generateNameAttempts = 8
 )
 

@@ -196,7 +196,7 @@ func (s *State) prepareDelete(c *store.Collection, base *store.Object, asked *in
 	return s.prepareDeleteDecoded(c, base, last, asked)
 }
 
-// prepareDeleteDecoded is like prepareEnd, for a base that is already decoded as last. The
+// prepareDeleteDecoded is like prepareDelete, for a base that is already decoded as last. The
 // finalizers of last may have changed since. If nothing changes it returns a transition without a
 // kind.
 func (s *State) prepareDeleteDecoded(c *store.Collection, base *store.Object, last runtime.Object, asked *int64) (store.Transition, error) {

@@ -26,7 +26,7 @@ import (
 
 const (
 	maxDisrupted   = 2000 // evicted pods of a budget that its controller has not seen yet
-	budgetBusyWait = 10   // seconds after which a client tries again
+	budgetBusyWait = 10   // seconds after which a client may try again
 	wouldViolate   = "Cannot evict pod as it would violate the pod's disruption budget."
 )
 
@@ -91,7 +91,7 @@ func evictionOptions(eviction *policyv1.Eviction, dryRun bool) (*metav1.DeleteOp
 }
 
 // mayEvict returns an error if a budget forbids the eviction; else it counts the eviction. If the
-// pod is not healthy, and may be evicted only as long as that is so, it returns the budget's name.
+// budget allows the eviction only because the pod is unhealthy, mayEvict returns the budget's name.
 func (s *State) mayEvict(pod *corev1.Pod, dryRun bool) (budget string, err error) {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -158,7 +158,7 @@ func isPodReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// ignoresUnhealthy reports whether a budget lets pods go that are not healthy.
+// ignoresUnhealthy reports whether a budget allows the eviction of unhealthy pods.
 func ignoresUnhealthy(pdb *policyv1.PodDisruptionBudget) bool {
 	if policy := pdb.Spec.UnhealthyPodEvictionPolicy; policy != nil && *policy == policyv1.AlwaysAllow {
 		return true
@@ -217,7 +217,7 @@ func tooMany(seconds int, cause string) error {
 	return err
 }
 
-// writeBudget stores the status of a budget, as the client of kube-apiserver that does it there.
+// writeBudget stores the status of a budget. Its field manager is kube-apiserver, as there.
 func (s *State) writeBudget(pdb budget) error {
 	c := s.BuiltIn(policyv1.SchemeGroupVersion, "poddisruptionbudgets")
 	old, err := pdb.base.Decode()

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// The node ports of kube-apiserver's default, --service-node-port-range. It gives the first ones
-// away only when the others are taken, so that users can choose them.
+// The default range of node ports in kube-apiserver (--service-node-port-range). Ports below firstGiven
+// are assigned last, so that users can choose them.
 const (
 	firstNodePort, lastNodePort = 30000, 32767
 	firstGiven                  = 30086

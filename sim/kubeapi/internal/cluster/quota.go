@@ -164,7 +164,7 @@ func (s *State) syncQuotas(namespace string) {
 	}
 }
 
-// syncQuotasAfter does so if an update changed what an object takes.
+// syncQuotasAfter calls syncQuotas if an update changed a quota, or the amounts that an object takes.
 func (s *State) syncQuotasAfter(op *Operation, old, next runtime.Object) {
 	namespace := object.Accessor(next).GetNamespace()
 	if namespace == "" || !s.quotas.HasObjectsIn(namespace) {

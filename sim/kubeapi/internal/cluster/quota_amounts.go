@@ -14,13 +14,13 @@ import (
 
 const (
 	countPrefix      = "count/"
-	storageClassMark = ".storageclass.storage.k8s.io/" // between a class and what is limited of its claims
+	storageClassMark = ".storageclass.storage.k8s.io/" // between a storage class and the amount for its claims
 )
 
-// plainNames are the names of object counts that are older than those that begin with count/.
+// plainNames are the names of object counts that predate the prefix count/.
 var plainNames = []string{"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets", "services"}
 
-// Names of what pods request without and with the prefix requests., which mean the same.
+// plainRequests are the requests of pods that quotas can name with or without the prefix requests.
 var plainRequests = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
 // amounts returns what an object takes of everything that quotas can limit. A pod that has ended takes
@@ -83,8 +83,8 @@ func addClaim(takes corev1.ResourceList, claim *corev1.PersistentVolumeClaim, co
 	}
 }
 
-// countedKind returns the kind of the objects of which a quota limits an amount, as a group resource;
-// "" for a name that limits nothing.
+// countedKind returns the group resource whose objects count toward an amount of a quota; "" for a name
+// that limits nothing.
 func countedKind(name corev1.ResourceName) string {
 	text := string(name)
 	if kind, prefixed := strings.CutPrefix(text, countPrefix); prefixed {
@@ -109,8 +109,8 @@ var mandatory = []corev1.ResourceName{
 	corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
 }
 
-// gives reports whether a container, or its whole pod, specifies a request or limit that a quota
-// limits.
+// gives reports whether a container or its pod specifies the request or limit that a quota limits under
+// this name.
 func gives(of corev1.ResourceRequirements, pod *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	plain, limits := strings.CutPrefix(string(name), "limits.")
 	plain = strings.TrimPrefix(plain, "requests.")

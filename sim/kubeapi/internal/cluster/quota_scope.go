@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// inScope reports whether a quota concerns an object. One with scopes concerns the pods to which all of
-// them apply, and nothing else.
+// inScope reports whether a quota applies to an object. A quota with scopes applies only to pods that
+// match all of them.
 func inScope(quota *corev1.ResourceQuota, obj runtime.Object) bool {
 	selectors := scopesOf(quota)
 	if len(selectors) == 0 {

@@ -155,7 +155,7 @@ func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, e
 }
 
 // deletion returns the transition of a deletion. It deletes a namespace or definition itself,
-// because that takes several transitions; then the returned transition has no kind.
+// because that takes several transitions. The returned transition then has no kind.
 func (w Writer) deletion(op *Operation, base *store.Object) (store.Transition, error) {
 	if !w.s.hasContents(op.Objects) {
 		return w.s.prepareDelete(op.Objects, base, nil)
@@ -164,7 +164,7 @@ func (w Writer) deletion(op *Operation, base *store.Object) (store.Transition, e
 	return store.Transition{Base: o, Encoded: o}, err
 }
 
-// finishWaitingDeletions completes what was waiting for a committed change.
+// finishWaitingDeletions completes the deletion of a namespace that was waiting for a committed change.
 func (w Writer) finishWaitingDeletions(t store.Transition) error {
 	if t.Kind != watch.Deleted {
 		return nil

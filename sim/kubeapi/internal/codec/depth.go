@@ -29,8 +29,8 @@ func Depth(value any) (levels int) {
 	return 0
 }
 
-// Nesting returns the depth of JSON text, and its bytes, each counted once per object or list
-// around it. The text need not be valid.
+// Nesting returns the depth of JSON text, and its size, in which each byte counts once for every object
+// or list that contains it. The text need not be valid.
 func Nesting(text []byte) (deepest, bytes int) {
 	level, quoted, escaped := 0, false, false
 	for _, c := range text {

@@ -102,7 +102,7 @@ func EncodeJSON(o *store.Object, obj runtime.Object, keep bool) ([]byte, error) 
 	head := jsonHead(o.Resource)
 	b := make([]byte, 0, len(head)+len(body))
 	b = append(b, head...)
-	b = append(b, body[1:]...) // without its opening brace, which head has
+	b = append(b, body[1:]...) // without the opening brace, which is part of head
 	b = append(b, '\n')
 	if keep {
 		o.JSON.Store(&b)

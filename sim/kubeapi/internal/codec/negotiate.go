@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Negotiate returns the codec of the content type that the Accept header prefers of those that the
-// server can write, and the representation that it asks for. Without an Accept header it is JSON; if nothing
-// fits the error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
+// Negotiate returns the codec for the preferred content type in the Accept header that the server can
+// write, and the representation that the header asks for. Without an Accept header, both are JSON. If
+// nothing fits, the error is a 406. With jsonOnly, protobuf is used only for the metadata of objects.
 func Negotiate(r *http.Request, jsonOnly bool) (Codec, Representation, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
@@ -36,7 +36,7 @@ func Negotiate(r *http.Request, jsonOnly bool) (Codec, Representation, error) {
 	return refusal, nil, notAcceptable(known, listing(r))
 }
 
-// listing reports whether a request could also be a watch.
+// listing reports whether a request is a list or a watch.
 func listing(r *http.Request) bool {
 	p, ok := resource.ParsePath(r.URL.Path)
 	return ok && p.Name == "" && r.Method == http.MethodGet
@@ -54,8 +54,8 @@ func codecFor(mediaType string) Codec {
 	return nil
 }
 
-// representationFor returns the representation that the parameters of a clause ask for, nil if the
-// codec has no such representation.
+// representationFor returns the representation that the parameters of a clause ask for, or nil if the
+// codec does not have it.
 func representationFor(c Codec, params map[string]string, r *http.Request) Representation {
 	as := params["as"]
 	if as != "" && (params["g"] != "meta.k8s.io" || params["v"] != "v1") {

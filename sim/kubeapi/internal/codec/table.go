@@ -67,7 +67,7 @@ func (f Table) table(res *resource.Resource, objects []*store.Object, m metav1.L
 		table.ColumnDefinitions = nil
 	}
 	if len(objects) == 0 && p == resource.DefaultPrinter {
-		table.Rows = nil // null, as in kube-apiserver for these events
+		table.Rows = nil // null, as in kube-apiserver for a kind with the default columns
 	}
 	now := time.Now()
 	for _, o := range objects {

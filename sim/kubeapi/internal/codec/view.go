@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// View shows stored objects as a view does, in another representation.
+// View converts stored objects to Resource, a view, and writes them in a Representation.
 type View struct {
 	Representation
 	Resource *resource.Resource

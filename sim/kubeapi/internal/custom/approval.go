@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// approvals are the conditions of the states of an approval.
+// approvals holds the status and the reason of the condition for each state of an approval.
 var approvals = map[apihelpers.APIApprovalState]struct {
 	status apiextensionsv1.ConditionStatus
 	reason string
@@ -28,8 +28,8 @@ func noteApproval(crd *apiextensionsv1.CustomResourceDefinition) {
 	SetCondition(crd, apiextensionsv1.KubernetesAPIApprovalPolicyConformant, is.status, is.reason, message)
 }
 
-// validateApproval requires the annotation api-approved.kubernetes.io of a definition in a group of
-// Kubernetes. An update need not mend what was stored without it.
+// validateApproval requires the annotation api-approved.kubernetes.io on definitions in groups of
+// Kubernetes. An update that does not change the state of the approval is valid.
 func validateApproval(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(crd.Spec.Group) {
 		return nil

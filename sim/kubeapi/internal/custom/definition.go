@@ -48,7 +48,8 @@ func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Clu
 	SetCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted")
 }
 
-// nameConflict returns the name of the definition that another resource of its group already uses.
+// nameConflict returns the reason and the message of a conflict if another resource of the group already
+// uses a name of the definition.
 func nameConflict(served resource.Table, crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
 	names := crd.Spec.Names
 	for _, res := range served {
@@ -151,8 +152,8 @@ func validateVersions(crd *apiextensionsv1.CustomResourceDefinition, path *field
 	return problems
 }
 
-// shownVersions are the versions as kube-apiserver shows them: in its internal form, without what
-// all versions have in common.
+// shownVersions returns the versions as kube-apiserver's messages show them: in the internal form,
+// without the parts that all versions share.
 func shownVersions(crd *apiextensionsv1.CustomResourceDefinition) any {
 	var internal apiextensions.CustomResourceDefinitionSpec
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec(crd.Spec.DeepCopy(), &internal, nil); err != nil {

@@ -49,7 +49,7 @@ func ResourceList(t resource.Table, gv schema.GroupVersion) *metav1.APIResourceL
 }
 
 // postResource returns the entry of a subresource to which clients post. It names the group of the
-// posted kind if that is another one.
+// posted kind if that differs from the resource's.
 func postResource(res *resource.Resource, post resource.Post) metav1.APIResource {
 	entry := metav1.APIResource{Name: res.Name + "/" + post.Name, Namespaced: !res.ClusterScoped, Kind: post.Kind.Kind, Verbs: []string{"create"}}
 	if post.Kind.Group != res.Group {

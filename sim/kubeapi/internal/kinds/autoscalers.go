@@ -60,8 +60,8 @@ func autoscalerToV1(obj runtime.Object) runtime.Object {
 	return shown
 }
 
-// untagged returns the value that kube-apiserver writes to the annotation about behavior: its own
-// type, whose fields have no names for JSON. Reading ignores the case of the names.
+// untagged returns b as kube-apiserver writes it to the annotation: in its internal type, whose fields
+// have no JSON tags. Decoding ignores the case of their names.
 func untagged(b *autoscalingv2.HorizontalPodAutoscalerBehavior) any {
 	type policy struct {
 		Type                 autoscalingv2.HPAScalingPolicyType

@@ -14,8 +14,7 @@ func Find(gv schema.GroupVersion, name string) *resource.Resource {
 	return BuiltIn.Find(gv, name)
 }
 
-// fieldsOf and the functions like it adapt a function for one Go type to the signature that a row
-// needs.
+// fieldsOf and the functions below adapt a function for one Go type to the signature that a row needs.
 func fieldsOf[T runtime.Object](f func(T) fields.Set) func(runtime.Object) fields.Set {
 	return func(obj runtime.Object) fields.Set { return f(obj.(T)) }
 }

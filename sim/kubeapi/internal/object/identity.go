@@ -26,8 +26,8 @@ func Key(namespace, name string) string {
 // FormatVersion returns a version as a resourceVersion.
 func FormatVersion(rv uint64) string { return strconv.FormatUint(rv, 10) }
 
-// ShownVersion is FormatVersion, but empty for version 0: an object that is not stored, as of a dry
-// run or a review.
+// ShownVersion is FormatVersion, but empty for version 0, which is that of an object that is not stored:
+// the result of a dry run, or a review.
 func ShownVersion(rv uint64) string {
 	if rv == 0 {
 		return ""
@@ -35,7 +35,7 @@ func ShownVersion(rv uint64) string {
 	return FormatVersion(rv)
 }
 
-// Accessor returns the metadata of obj, which must have some, as every built-in kind has.
+// Accessor returns the metadata of obj. It panics if obj has none; every built-in kind has metadata.
 func Accessor(obj runtime.Object) metav1.Object {
 	m, err := meta.Accessor(obj)
 	if err != nil {

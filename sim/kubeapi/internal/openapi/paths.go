@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Describe writes the schemas of a group version's kinds and returns its paths. Clients read from
-// the paths the kind of a resource, and the parameters that show what the server supports.
+// Describe writes the schemas of a group version's kinds and returns its paths. From the paths, clients
+// read the kind of each resource and the parameters that the server supports.
 func (w SchemaWriter) Describe(t resource.Table, gv schema.GroupVersion) Document {
 	paths := Document{}
 	for _, res := range t {

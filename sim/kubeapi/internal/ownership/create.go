@@ -18,7 +18,7 @@ type created struct {
 	owners  []metav1.ManagedFieldsEntry
 }
 
-// lastCreated has the last created object of each built-in kind. Clients often create many objects
+// lastCreated holds the last created object of each built-in kind. Clients often create many objects
 // with the same fields, and a field manager takes half of the time of a creation.
 var lastCreated sync.Map // of fieldScope to created
 

@@ -33,8 +33,8 @@ var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
-// fieldManagers has a field manager for each built-in kind and subresource that was written; they
-// hold no state.
+// fieldManagers holds a field manager for each built-in kind and subresource that was written. Field
+// managers have no state.
 var fieldManagers sync.Map // of fieldScope to *managedfields.FieldManager
 
 type fieldScope struct {

@@ -20,7 +20,7 @@ func (res *Resource) Base() *Resource {
 	return res
 }
 
-// FromStored and Stored convert between the stored kind and the kind of res.
+// FromStored and ToStored convert between the stored kind and the kind of res.
 func (res *Resource) FromStored(stored runtime.Object) runtime.Object {
 	if res.View == nil {
 		return stored

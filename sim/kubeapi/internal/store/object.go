@@ -24,7 +24,7 @@ type Object struct {
 	Namespace, Name string
 	UID             types.UID
 	Version         uint64
-	Deleting        bool // deleted, but kept until its finalizers are removed
+	Deleting        bool // marked as deleted, but still stored
 	Labels          labelIndex
 	Fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	Raw             []byte     // the kind's own protobuf message

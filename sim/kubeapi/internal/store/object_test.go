@@ -61,29 +61,29 @@ func TestSameSpec(t *testing.T) {
 			object.SetStatus(a, b)
 		}
 		if is := encoded(t, res, a, 1234567); !was.SameSpec(is, res) {
-			t.Errorf("%s: metadata and status count as its spec", res.Kind)
+			t.Errorf("%s: a change of metadata and status counts as a change of the spec", res.Kind)
 		}
 		if was.SameSpec(encoded(t, res, b, 7), res) {
-			t.Errorf("%s: another spec is the same", res.Kind)
+			t.Errorf("%s: different specs are reported as the same", res.Kind)
 		}
 		// One of the two may be empty by chance, but not both.
 		if none := encoded(t, res, res.Empty(), 7); was.SameSpec(none, res) && encoded(t, res, b, 7).SameSpec(none, res) {
-			t.Errorf("%s: no spec is the same", res.Kind)
+			t.Errorf("%s: an empty spec is reported as the same", res.Kind)
 		}
 	}
 }
 
-func TestBulkIsLeftOut(t *testing.T) {
+func TestLargeFieldIsLeftOut(t *testing.T) {
 	res := kinds.Find(discoveryv1.SchemeGroupVersion, "endpointslices")
 	slice := load.Slice("default", "web", 10)
 	o := encoded(t, res, slice, 7)
-	skimmed, err := o.DecodeWithoutLargeField()
+	decoded, err := o.DecodeWithoutLargeField()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := skimmed.(*discoveryv1.EndpointSlice)
+	got := decoded.(*discoveryv1.EndpointSlice)
 	if got.Name != "web" || got.AddressType != slice.AddressType || len(got.Ports) != 1 || len(got.Endpoints) != 0 {
-		t.Errorf("skimmed %+v", got)
+		t.Errorf("decoded %+v", got)
 	}
 	copied := res.CopyOf(slice).(*discoveryv1.EndpointSlice)
 	copied.Labels["x"], *copied.Ports[0].Port = "y", 1

@@ -19,7 +19,7 @@ type Selector struct {
 	Paths     map[string][]string // of a custom resource's own fields
 }
 
-// Narrow reports whether labels or fields select, besides the URL.
+// Narrow reports whether there is a label or field selector.
 func (sel *Selector) Narrow() bool { return !sel.Labels.Empty() || !sel.Fields.Empty() }
 
 // Matches reports whether the selector selects o.

@@ -8,12 +8,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// Transition is a change of one object that is decided and encoded but not committed. So the
-// expensive part of a write happens before the lock.
+// Transition is a change of one object that is decided and encoded but not committed, so that the
+// expensive part of a write needs no lock.
 type Transition struct {
 	Kind    watch.EventType
-	Base    *Object        // the state it was made from; nil: there must be none
-	Next    runtime.Object // the state after it; for a deletion the last one; nil if nobody has decoded it
+	Base    *Object        // the state that the change starts from; nil for a creation
+	Next    runtime.Object // the state after the change, or the last one for a deletion; nil if it is only encoded
 	Encoded *Object        // next, under a version that commit replaces
 }
 
@@ -24,7 +24,7 @@ func (c *Collection) Prepare(kind watch.EventType, base *Object, next runtime.Ob
 	return Transition{kind, base, next, encoded}, err
 }
 
-// Removal removes base, in its last state.
+// Removal returns the transition that removes base and leaves its state unchanged.
 func Removal(base *Object) Transition { return Transition{watch.Deleted, base, nil, base.clone()} }
 
 // Write prepares and commits a change from base to next. It returns ErrConflict if base is no
@@ -81,7 +81,7 @@ func (c *Collection) apply(t Transition) (*Object, error) {
 	return o, nil
 }
 
-// number sets the version of what is about to be committed.
+// number sets the version of t, which is about to be committed, to rv.
 func (t *Transition) number(rv uint64) (err error) {
 	version := object.FormatVersion(rv)
 	if object.OverwriteVersion(t.Encoded.Raw, version) {

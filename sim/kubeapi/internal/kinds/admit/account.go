@@ -19,7 +19,7 @@ const (
 	defaultAccount   = "default"
 	tokenVolume      = "kube-api-access-"
 	tokenPath        = "/var/run/secrets/kubernetes.io/serviceaccount"
-	tokenSeconds     = 3607 // after a bit more than an hour a kubelet renews the token
+	tokenSeconds     = 3607 // lifetime of the token, as in kube-apiserver
 	projectedMode    = 0o644
 	defaultAttempts  = 10 // the controller creates the account shortly after the namespace
 	betweenAttempts  = 100 * time.Millisecond
@@ -71,7 +71,8 @@ func accountOf(pod *corev1.Pod, in resource.Cluster) *corev1.ServiceAccount {
 	}
 }
 
-// wantsToken reports whether the containers of a pod get a token. The pod's own wish comes first.
+// wantsToken reports whether the containers of a pod get a token. The pod's setting takes precedence over
+// the account's.
 func wantsToken(pod *corev1.Pod, account *corev1.ServiceAccount) bool {
 	for _, wish := range []*bool{pod.Spec.AutomountServiceAccountToken, account.AutomountServiceAccountToken} {
 		if wish != nil {

@@ -28,7 +28,7 @@ var Ingress = resource.NewPrinter("Name Class Hosts Address Ports Age", func(ing
 	return []any{ing.Name, orNone(class), hosts(ing.Spec.Rules), strings.Join(eachOnce(addresses), ","), ports, resource.Age(ing, now)}
 })
 
-// hosts returns the first three hosts. The rules without a host count among those that are left out.
+// hosts returns the first three hosts and the number of other rules, which includes those without a host.
 func hosts(rules []networkingv1.IngressRule) string {
 	const most = 3
 	var first []string

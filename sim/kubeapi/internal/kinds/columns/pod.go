@@ -18,7 +18,7 @@ var Pod = resource.NewPrinter("Name Ready Status Restarts Age +IP +Node +Nominat
 		orNone(pod.Status.PodIP), orNone(pod.Spec.NodeName), orNone(pod.Status.NominatedNodeName), readinessGates(pod)}
 })
 
-// podSummary is what kubectl get shows of the containers of a pod.
+// podSummary holds the values that kubectl get shows for the containers of a pod.
 type podSummary struct {
 	ready, containers int
 	status            string
@@ -66,7 +66,7 @@ func summaryOf(pod *corev1.Pod) podSummary {
 }
 
 // addInitContainers adds the init containers up to the first one that is not done, and returns true
-// if all are. Sidecars, which are init containers that go on, count as containers of the pod.
+// if all are. Sidecars, which are init containers that keep running, count as containers of the pod.
 func (s *podSummary) addInitContainers(pod *corev1.Pod) (initialized bool) {
 	sidecars := map[string]bool{}
 	for _, c := range pod.Spec.InitContainers {
@@ -107,8 +107,8 @@ func (s *podSummary) addInitContainers(pod *corev1.Pod) (initialized bool) {
 	return true
 }
 
-// addContainers adds the containers. The status of the first one counts most. A pod with a container
-// that runs is not Completed.
+// addContainers adds the containers. The status of the first one takes precedence. A pod with a
+// running container is not Completed.
 func (s *podSummary) addContainers(pod *corev1.Pod) {
 	running, failed := false, ""
 	for i := range slices.Backward(pod.Status.ContainerStatuses) {

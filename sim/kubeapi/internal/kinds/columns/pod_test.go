@@ -65,8 +65,7 @@ func TestStatusOfDeletedPods(t *testing.T) {
 	}
 }
 
-// A sidecar counts as a container. Of the restarts, those of init containers that are done do not
-// count.
+// A sidecar counts as a container. Restarts of init containers that have completed do not count.
 func TestContainersAndRestartsOfPods(t *testing.T) {
 	now := time.Now()
 	restarted := func(name string, n int32, ago time.Duration) corev1.ContainerStatus {

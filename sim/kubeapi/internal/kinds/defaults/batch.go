@@ -52,7 +52,7 @@ func PrepareJob(job, old *batchv1.Job, _ resource.Cluster) {
 	if spec.Template.Labels == nil {
 		spec.Template.Labels = map[string]string{}
 	}
-	// A job without labels of its own has the same map, and so gets these labels as well.
+	// A job without labels of its own shares this map, so it gets these labels as well.
 	for name, value := range map[string]string{batchv1.JobNameLabel: job.Name, "job-name": job.Name,
 		batchv1.ControllerUidLabel: string(job.UID), "controller-uid": string(job.UID)} {
 		setEntry(spec.Template.Labels, name, value)

@@ -36,7 +36,7 @@ func prepareNodePorts(svc, old *corev1.Service, in resource.Cluster) {
 	if !NeedsNodePorts(spec) {
 		return
 	}
-	shared := map[int32]int32{} // the node port of each port, which the port of another protocol shares
+	shared := map[int32]int32{} // node port by port: ports of different protocols share it
 	if old == nil {
 		for _, port := range spec.Ports {
 			if port.NodePort != 0 && shared[port.Port] == 0 {

@@ -100,8 +100,8 @@ func ReplicationController(rc, _ *corev1.ReplicationController) {
 	}
 }
 
-// DaemonSet sets the defaults of a DaemonSet. One is an annotation, in which kube-apiserver keeps a
-// field of an older version: it counts the changes of the pod template.
+// DaemonSet sets the defaults of a DaemonSet. One default is an annotation that counts the changes of
+// the pod template: kube-apiserver keeps a field of an older version in it.
 func DaemonSet(ds, old *appsv1.DaemonSet) {
 	counted := "1"
 	if old != nil {

@@ -48,7 +48,7 @@ func validateSchedule(spec *batchv1.CronJobSpec, path *field.Path) (problems fie
 	return problems
 }
 
-// parseSchedule returns the error in a schedule. The library panics about some of them.
+// parseSchedule returns an error if a schedule is invalid. The library panics on some invalid ones.
 func parseSchedule(schedule string) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {

@@ -127,7 +127,8 @@ func ptrTo[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// validateJobRestarts refuses to restart a container of a job for ever, which is the default.
+// validateJobRestarts refuses the restart policy Always, which is the default of pods, and other
+// policies that a job cannot have.
 func validateJobRestarts(spec *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	switch policy := spec.Template.Spec.RestartPolicy; {
 	case policy == corev1.RestartPolicyAlways || policy == "":

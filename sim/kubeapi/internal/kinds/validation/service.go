@@ -3,8 +3,8 @@
 //
 // The functions that have the name of a kind take a complete object and the one that it replaces, which
 // is nil for a new one. They return all problems, or nil. Rules and messages are those of
-// kube-apiserver (pkg/apis/<group>/validation), as far as users of an ingress meet them. Package cluster
-// validates the metadata of every kind.
+// kube-apiserver (pkg/apis/<group>/validation), limited to those that users of an ingress encounter.
+// Package cluster validates the metadata of every kind.
 package validation
 
 import (

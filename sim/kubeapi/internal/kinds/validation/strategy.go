@@ -87,7 +87,7 @@ func validateStatefulSetStrategy(strategy *appsv1.StatefulSetUpdateStrategy, pat
 	return problems
 }
 
-// countOrPercent refuses what is neither a number of pods nor a percentage.
+// countOrPercent refuses a value that is neither a number of pods nor a percentage.
 func countOrPercent(value intstr.IntOrString, path *field.Path) (problems field.ErrorList) {
 	if value.Type == intstr.Int {
 		return machinery.ValidateNonnegativeField(int64(value.IntVal), path)
