@@ -2,8 +2,8 @@ package browsertest
 
 import "fmt"
 
-// NoBarePlot fails the test for each plot with at most a number of values, or whose canvas has hardly
-// any coloured pixel within the axes apart from the grid.
+// NoBarePlot fails the test for each plot that has at most the given number of values, or whose canvas
+// shows almost nothing but the grid.
 func (p *Page) NoBarePlot(values int) {
 	p.Helper()
 	for _, bare := range Ask[[]string](p, fmt.Sprintf(bareFigures, values)) {
@@ -11,8 +11,8 @@ func (p *Page) NoBarePlot(values int) {
 	}
 }
 
-// bareFigures finds plots without enough values, and plots whose canvas has hardly any coloured pixel
-// within the axes apart from the grid.
+// bareFigures finds plots without enough values, and plots with fewer than 300 coloured pixels within
+// the axes; the grid is grey.
 const bareFigures = `[...document.querySelectorAll("figure[data-plot]")].filter((f) => {
 	const { left, top, width, height } = f.plot.bbox;
 	const pixels = f.plot.ctx.getImageData(left, top, width, height).data;

@@ -1,7 +1,7 @@
 package browsertest
 
 // Legible checks that every text has the contrast of 4.5 to 1 that WCAG 2.1 requires (1.4.3), including
-// the painted axes and labels of the plots. The page must have a minimum of texts.
+// the painted axes and labels of the plots, and that the page has at least that many texts.
 func (p *Page) Legible(least int) {
 	p.Helper()
 	texts := Ask[[]struct {

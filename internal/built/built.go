@@ -29,7 +29,7 @@ func Command(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// without are the folders of the module that no command is made of.
+// without lists the folders that contain no sources of commands.
 var without = []string{"bin", "docs", "runs", "testdata"}
 
 // readSources lists the folders of the module. Go takes the result of a test from its cache if the test

@@ -32,8 +32,8 @@ const MinSize = 3
 const (
 	defaultAlpha = 0.05
 	// perAlpha is the number of permutations, including the series itself, times alpha. The test
-	// has the level alpha for any whole number. More permutations are slower and find hardly more
-	// changes, because p of a change that matters is much smaller than alpha.
+	// has the level alpha for any whole number. More permutations take longer and find few additional
+	// changes, because p of a relevant change is much smaller than alpha.
 	perAlpha = 1
 )
 
@@ -108,10 +108,10 @@ func (f *finder) p(segments [][]float64, q float64) float64 {
 	return asGood / all
 }
 
-// place is where a segment is split best.
+// place is the best place to split a segment.
 type place struct {
 	at int     // index in the series
-	q  float64 // the larger, the better; 0: nowhere
+	q  float64 // quality of the split, larger is better; 0: the segment cannot be split
 }
 
 // best returns the best split of any segment.

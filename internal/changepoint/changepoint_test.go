@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/internal/changepoint"
 )
 
-// series returns n values around a level, with normal noise of which every twentieth value has five
-// times as much.
+// series returns n values around a level, with normal noise. About every twentieth value has five times
+// as much noise.
 func series(random *rand.Rand, n int, noise float64, level func(int) float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -104,7 +104,7 @@ func TestPower(t *testing.T) {
 		}
 		t.Logf("over %d by %v: %d found, %d there, %d covered by a range of %.1f", test.over, test.by, found, exact, covered, float64(width)/float64(found))
 		if found < 95 || exact < test.atLeast || covered < 95 || float64(width)/float64(found) > test.widest {
-			t.Errorf("over %d by %v: %d found, %d there, %d covered by a range of %.1f", test.over, test.by, found, exact, covered, float64(width)/float64(found))
+			t.Errorf("over %d by %v: %d found, %d at the right place, %d covered by a range of %.1f", test.over, test.by, found, exact, covered, float64(width)/float64(found))
 		}
 	}
 }

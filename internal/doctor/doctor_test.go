@@ -48,7 +48,7 @@ func TestFindingsAreComplete(t *testing.T) {
 	}
 }
 
-// The files that remain for pods are counted, and whether pods need them is said.
+// examineFiles counts the files that remain for pods, and says whether pods need them.
 func TestFilesAreCounted(t *testing.T) {
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {

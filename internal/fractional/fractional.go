@@ -35,13 +35,13 @@ func (e Effect) Order() int { return bits.OnesCount16(uint16(e)) }
 // Has reports whether a factor is in the effect.
 func (e Effect) Has(factor int) bool { return e>>factor&1 == 1 }
 
-// Design is a fraction of all combinations of the levels of some factors. The first ones, the base
-// factors, have all combinations of their levels.
+// Design is a fraction of all combinations of the levels of some factors. It contains all combinations
+// of the first factors, the base factors.
 type Design struct {
 	Factors int
 	Base    int // number of base factors
-	// Generators say which levels the other factors have, in their order: those of an interaction of
-	// base factors.
+	// Generators define the levels of the other factors, in their order: each has the levels of this
+	// interaction of base factors.
 	Generators []Effect
 }
 
@@ -146,7 +146,7 @@ func (e Effect) Sign(run []bool) float64 {
 	return sign
 }
 
-// Words returns the defining relation: the effects that have the same sign in all runs.
+// Words returns the defining relation: the effects whose sign is the same in all runs.
 func (d Design) Words() []Effect {
 	words := []Effect{0}
 	for i, g := range d.Generators {

@@ -13,10 +13,10 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// Repository is a folder in a repository; empty: the present one.
+// Repository is a folder in a repository; empty: the working directory.
 type Repository string
 
-// Commit is what a log shows of a commit.
+// Commit is an entry of a log.
 type Commit struct {
 	Hash    string    `json:"hash"`    // all 40 or 64 digits
 	Time    time.Time `json:"time"`    // when it was committed
@@ -42,7 +42,7 @@ func (r Repository) Has(ctx context.Context, revision string) bool {
 	return err == nil
 }
 
-// format is that of a commit in a log: its fields, separated by zero bytes, which no field contains.
+// format is the log format of a commit: its fields, separated by zero bytes, which no field contains.
 const format = "--format=%H%x00%ct%x00%s"
 
 // Commit returns the commit that a text names, such as a branch, a tag or a hash.
@@ -55,7 +55,7 @@ func (r Repository) Commit(ctx context.Context, revision string) (Commit, error)
 }
 
 // Between returns the commits that lead from one commit to another, without the former, the newest
-// first, but no more than most. Of merged branches, it returns the merge only.
+// first, but no more than most. Of a merged branch, it returns only the merge.
 func (r Repository) Between(ctx context.Context, from, to string, most int) ([]Commit, error) {
 	out, err := r.Run(ctx, "log", "--first-parent", "--no-show-signature", "--max-count="+strconv.Itoa(most), format, "--end-of-options", from+".."+to, "--")
 	if err != nil {
@@ -72,7 +72,7 @@ func (r Repository) Between(ctx context.Context, from, to string, most int) ([]C
 	return all, nil
 }
 
-// Modified reports whether a tracked file differs from the present commit.
+// Modified reports whether a tracked file differs from HEAD.
 func (r Repository) Modified(ctx context.Context) (bool, error) {
 	out, err := r.Run(ctx, "status", "--porcelain", "--untracked-files=no")
 	return out != "", err

@@ -22,19 +22,19 @@ import (
 
 // View is what a command sees instead of the machine's files and processes.
 type View struct {
-	// Folders are folders of the command's own: the path at which it sees each, and the folder that is
-	// there. The paths need not exist on the machine, but their first part must, such as /etc. With Root,
-	// they are paths of that root, in which missing ones are made.
+	// Folders maps paths in the view to the folders that the command sees there. A path need not exist on
+	// the machine, but its first element must, such as /etc. With Root, they are paths below that root,
+	// and missing ones are created.
 	Folders map[string]string
 	// Processes hides all processes but the command's own.
 	Processes bool
-	// Scratch is an empty folder, which stays empty. It is needed without Root if one of the paths does
-	// not exist.
+	// Scratch is an empty folder, which stays empty. It is required if a path of Folders does not exist,
+	// except with Root.
 	Scratch string
 	// Root is a folder that the command sees as the whole file system, with /proc, /sys (read-only) and a
-	// small /dev. It needs root.
+	// small /dev. It requires root privileges.
 	Root string
-	// User runs the command, with Root. Nil means that of this process.
+	// User is the user that runs the command, with Root. Nil means that of this process.
 	User *User
 }
 
@@ -47,13 +47,13 @@ type Command struct {
 	User *User  // nil means that of this process
 }
 
-// User is who runs a command.
+// User is the user that runs a command.
 type User struct {
 	UID, GID uint32
 	Groups   []uint32 // besides GID
 }
 
-// stage is everything that the first process in the namespaces must know.
+// stage is the input of the first process in the namespaces.
 type stage struct {
 	View    View
 	Command Command
@@ -79,7 +79,7 @@ func (s stage) wrap() (Command, error) {
 	return wrapper, nil
 }
 
-// Attributes adds to the attributes of a process what it needs for Wrap.
+// Attributes adds the attributes with which the command line of Wrap must be started.
 func (v View) Attributes(attributes *syscall.SysProcAttr) {
 	attributes.Cloneflags |= unix.CLONE_NEWNS
 	if v.Processes {
@@ -125,7 +125,7 @@ func try() error {
 	return nil
 }
 
-// Main returns the PID of the command that a wrapper runs; 0 until it has started it.
+// Main returns the PID of the command that a wrapper runs; 0 if it has not started yet.
 func Main(wrapper int) int {
 	var main int
 	var first uint64
@@ -137,10 +137,10 @@ func Main(wrapper int) int {
 	return main
 }
 
-// Is reports whether a process of this machine has another PID in the view that it was started with.
+// Is reports whether a process of this machine has the PID inner in its own view.
 func Is(pid, inner int) bool { return process.InnerPID(pid) == inner }
 
-// HostPID returns the PID on this machine of a process that has another one in the view of a wrapper's
+// HostPID returns the PID on this machine of the process that has the given PID in the view of a wrapper's
 // command; 0 if there is none.
 func HostPID(wrapper, pid int) int {
 	for _, one := range process.Below(wrapper) {

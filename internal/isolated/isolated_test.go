@@ -61,8 +61,8 @@ func run(t *testing.T, v isolated.View, script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The command sees its own folders at paths that the machine has and at paths that it has not, and
-// everything else as it is. The machine sees nothing of what it writes there.
+// The command sees its own folders at paths that exist on the machine and at paths that do not, and
+// everything else as it is. The machine does not see the files that the command writes there.
 func TestFolders(t *testing.T) {
 	allowed(t)
 	there, parent := folder(t, "machine", "m"), folder(t, "beside", "b")
@@ -207,7 +207,7 @@ func TestErrors(t *testing.T) {
 }
 
 // A command with a root of its own sees nothing of the machine's files, and runs as a user of its own,
-// who may open its output by its path. The machine sees what it writes below that root only.
+// who may open its output by its path. The machine sees its files only below that root.
 func TestRoot(t *testing.T) {
 	allowed(t)
 	if os.Geteuid() != 0 {

@@ -47,7 +47,7 @@ func (v View) mountProcesses(path string) error {
 	return nil
 }
 
-// mounts makes places where folders can be mounted.
+// mounts creates mount points.
 type mounts struct {
 	scratch string          // "" once it is in use: a file system in memory is mounted there
 	memory  string          // that file system

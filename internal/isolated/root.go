@@ -18,8 +18,8 @@ var deviceLinks = map[string]string{
 	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
 }
 
-// enterRoot makes the folder Root the root of this process, in its own mount namespace. Nothing of the
-// machine's files is left there but /sys, which cannot be changed, and a few devices.
+// enterRoot makes the folder Root the root of this process, in its own mount namespace. Of the machine's
+// files, only /sys, which is read-only, and a few devices remain visible.
 func (v View) enterRoot() error {
 	if err := bind(v.Root, v.Root); err != nil { // pivot_root needs a mount
 		return err
@@ -61,8 +61,8 @@ func (v View) openFolders() (map[string]int, error) {
 	return opened, nil
 }
 
-// attach attaches open mounts at their paths, which are now those of the new root, and so are the links
-// that they lead through.
+// attach attaches open mounts at their paths. The new root is in use, so links in these paths are
+// resolved in it.
 func attach(mounts map[string]int) error {
 	for _, path := range slices.Sorted(maps.Keys(mounts)) {
 		if err := os.MkdirAll(path, 0o755); err != nil {

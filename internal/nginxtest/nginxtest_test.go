@@ -29,7 +29,7 @@ func TestReloadTakesTheNewFile(t *testing.T) {
 	}
 	for _, worker := range n.Workers() {
 		if !worker.Draining && worker.PID == old[0].PID {
-			t.Errorf("worker %d of the time before the reload still serves", worker.PID)
+			t.Errorf("worker %d, which ran before the reload, still serves", worker.PID)
 		}
 	}
 	if !strings.Contains(n.ErrorLog(), "reconfiguring") {
@@ -37,8 +37,8 @@ func TestReloadTakesTheNewFile(t *testing.T) {
 	}
 }
 
-// The server closes a kept-alive connection when a second request arrives on it, as a worker of
-// nginx does that was told to drain.
+// The server closes a kept-alive connection when a second request arrives on it, as a draining worker
+// of nginx does.
 func TestPostIsRepeated(t *testing.T) {
 	var connections atomic.Int32
 	address := tcptest.Serve(t, "127.0.0.1:0", func(conn net.Conn) {

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// lookEvery is the pause between two looks at what a test waits for.
+// lookEvery is the interval at which a test checks a condition that it waits for.
 const lookEvery = 5 * time.Millisecond
 
 // Nginx is a running nginx.
@@ -154,7 +154,7 @@ func (n *Nginx) Reload() {
 // Quit ends nginx gracefully. The test fails if nginx does not end.
 func (n *Nginx) Quit() {
 	n.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience) // the test's ends before its cleanups
+	ctx, cancel := context.WithTimeout(context.Background(), Patience) // the test's context ends before its cleanups
 	defer cancel()
 	if err := n.Process.Quit(ctx); err != nil {
 		n.t.Error(err)

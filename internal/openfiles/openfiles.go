@@ -28,8 +28,8 @@ func Limit() (int, error) {
 // Room returns how many sockets of pods the limit has room for.
 func Room(limit int) int { return max(limit-Others, 0) }
 
-// Fit returns nil if the limit has room for the sockets of that many subjects, with as many each. The
-// error shows the arithmetic.
+// Fit returns nil if the limit has room for the given number of sockets for each subject. The error
+// shows the arithmetic.
 func Fit(subjects, sockets, limit int) error {
 	if sockets <= Room(limit)/max(subjects, 1) {
 		return nil

@@ -45,7 +45,7 @@ func (c *claims) take(base, n int) bool {
 	c.ranges = append(c.ranges, portRange{base, n})
 	c.ports += n
 	for c.ports > claimed && len(c.ranges) > 1 {
-		c.lock(unix.F_UNLCK, c.ranges[0]) // cannot fail for want of another lock
+		c.lock(unix.F_UNLCK, c.ranges[0]) // unlocking does not conflict with other locks
 		c.ports -= c.ranges[0].n
 		c.ranges = c.ranges[1:]
 	}

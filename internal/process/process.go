@@ -33,7 +33,7 @@ func Below(pid int) []int {
 // Children returns the children of all threads of a process.
 func Children(pid int) []int {
 	folder := fmt.Sprintf("/proc/%d/task", pid)
-	threads, _ := os.ReadDir(folder) // it has ended if there are none
+	threads, _ := os.ReadDir(folder) // empty if the process has ended
 	var pids []int
 	for _, thread := range threads {
 		content, err := os.ReadFile(filepath.Join(folder, thread.Name(), "children"))

@@ -1,5 +1,5 @@
 // Package promtext reads metrics in Prometheus's text format. It stands between the metrics endpoints
-// of controllers and those who need a few of their numbers. Its one rule: lines that nobody asked for
+// of controllers and the packages that need a few of their values. Its one rule: lines that nobody asked for
 // are not parsed, because histograms for each host may be large.
 package promtext
 

@@ -39,7 +39,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("by pod: %v", got)
 	}
 	if got := m.By("up_seconds", "pod"); got != nil {
-		t.Errorf("by a label that there is not: %v", got)
+		t.Errorf("by a label that does not exist: %v", got)
 	}
 	if got := m.Seconds("up_seconds"); got != 1500*time.Millisecond {
 		t.Errorf("seconds: %v", got)

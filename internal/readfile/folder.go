@@ -28,7 +28,7 @@ func Files(path string, extensions ...string) ([]string, error) {
 	return files, err
 }
 
-// Glob is filepath.Glob below a folder. The name of the folder is no pattern: it may contain brackets.
+// Glob is filepath.Glob below a folder. The folder's name is taken literally: it may contain brackets.
 func Glob(folder, pattern string) ([]string, error) {
 	found, err := fs.Glob(os.DirFS(folder), pattern)
 	for i, name := range found {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// word is what examples contain where anything may be.
+// word stands in examples for parts that may be any text.
 const word = "windtunnel"
 
 // All returns paths that match a regular expression from the beginning: one that uses everything
-// that the expression allows, and a short one, if it differs. It returns none if Go cannot tell,
-// for instance because the expression has a lookahead.
+// that the expression allows, and a short one, if it differs. It returns none if it finds no
+// match, for instance because the expression has a lookahead, which Go does not support.
 func All(pattern string) []string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -41,8 +41,8 @@ func save(ctx context.Context, name, path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// open opens the image in a file. Files of docker save have a manifest.json; others are layouts of OCI,
-// which are unpacked into scratch first.
+// open opens the image in a file. Files of docker save have a manifest.json; others are archives of OCI
+// layouts, which are first unpacked into scratch.
 func open(path, scratch string) (v1.Image, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func open(path, scratch string) (v1.Image, error) {
 	return tarball.ImageFromPath(path, nil)
 }
 
-// openLayout opens the image in a file that is a layout of OCI; of several, the one for this machine.
+// openLayout opens the image in an archive of an OCI layout; of several images, the one for this machine.
 func openLayout(path, scratch string) (v1.Image, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func openLayout(path, scratch string) (v1.Image, error) {
 	return images[0], nil
 }
 
-// reader returns a file as a reader; none if it is nil.
+// reader returns a file as a reader; nil if the file is nil.
 func reader(file *os.File) io.Reader {
 	if file == nil {
 		return nil

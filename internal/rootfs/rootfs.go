@@ -18,7 +18,7 @@ import (
 	"github.com/moby/sys/user"
 )
 
-// Image is what an unpacked image says about its command.
+// Image holds the settings of an unpacked image for its command.
 type Image struct {
 	Command []string // its entry point and the arguments after it; the program is an absolute path
 	Env     []string // KEY=VALUE
@@ -28,8 +28,8 @@ type Image struct {
 }
 
 // Unpack unpacks the file system of the image in a file into an empty folder, and makes the machine's
-// /etc/resolv.conf and /etc/hosts part of it, as container engines do. docker save, podman save or skopeo
-// have written the file. The owners of files need root.
+// /etc/resolv.conf and /etc/hosts part of it, as container engines do. The file comes from
+// docker save, podman save or skopeo. Only root can set the owners of files.
 func Unpack(path, folder string) (*Image, error) {
 	scratch, err := os.MkdirTemp(filepath.Dir(folder), "image-")
 	if err != nil {
@@ -61,7 +61,7 @@ func UnpackNamed(ctx context.Context, name, folder string) (*Image, error) {
 	return image, nil
 }
 
-// unpackFile unpacks the image in a file. It may use another folder for what is in the file.
+// unpackFile unpacks the image in a file. It may use scratch for temporary files.
 func unpackFile(path, scratch, folder string) (*Image, error) {
 	opened, err := open(path, filepath.Join(scratch, "layout"))
 	if err != nil {
@@ -102,7 +102,7 @@ func fits(file *v1.ConfigFile) error {
 	return nil
 }
 
-// adopt copies files of this machine, those that there are, to the same paths below a root.
+// adopt copies the named files, if they exist on this machine, to the same paths below a root.
 func adopt(root *os.Root, names ...string) error {
 	for _, name := range names {
 		content, err := os.ReadFile("/" + name)
@@ -125,7 +125,7 @@ func adopt(root *os.Root, names ...string) error {
 	return nil
 }
 
-// describe returns what an image says about its command.
+// describe returns the settings of an image for its command.
 func describe(root *os.Root, config v1.Config) (*Image, error) {
 	i := &Image{Command: slices.Concat(config.Entrypoint, config.Cmd), Env: config.Env, Dir: config.WorkingDir, Labels: config.Labels}
 	if i.Dir == "" {
@@ -170,7 +170,7 @@ func find(root *os.Root, program string, env []string, dir string) (string, erro
 		}
 	}
 	for _, place := range places {
-		// A link may lead to an absolute path, which is not one of this machine.
+		// A link may have an absolute target, which is a path in the image, not on this machine.
 		if info, err := root.Lstat(strings.TrimPrefix(place, "/")); err == nil && !info.IsDir() {
 			return place, nil
 		}

@@ -109,7 +109,7 @@ func packed(t *testing.T, folder string) string {
 	return path
 }
 
-// target returns an empty folder beside which nothing else is.
+// target returns an empty folder without siblings.
 func target(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "rootfs")

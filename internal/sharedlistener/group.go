@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the open addresses of one shared socket, with what is called for each.
+// group holds the open addresses of one shared socket, and the handle of each.
 type group[Handle any] struct {
 	table    *table
 	slot     uint32
@@ -22,7 +22,7 @@ type group[Handle any] struct {
 	handles map[[4]byte]Handle
 }
 
-// newGroup returns a group without addresses, to be stopped.
+// newGroup returns a group without addresses. The caller must call use, and then stop.
 func newGroup[Handle any](port, protocol uint16) (*group[Handle], error) {
 	table, err := acquire()
 	if err != nil {
@@ -31,7 +31,7 @@ func newGroup[Handle any](port, protocol uint16) (*group[Handle], error) {
 	return &group[Handle]{table: table, port: port, protocol: protocol, handles: map[[4]byte]Handle{}}, nil
 }
 
-// use makes the socket that of the group, or releases the group.
+// use assigns the shared socket to the group. On an error, it releases the table.
 func (g *group[Handle]) use(socket syscall.Conn) (err error) {
 	if g.slot, err = g.table.add(socket); err != nil {
 		g.table.release()
@@ -43,8 +43,8 @@ func (g *group[Handle]) entry(address netip.Addr) entry {
 	return entry{address.As4(), g.port, g.protocol}
 }
 
-// open holds the lock until the handle is registered, so that nothing that comes for the address is
-// handled before.
+// open opens an address. It holds the lock until the handle is registered, because connections and
+// datagrams for the address may arrive earlier.
 func (g *group[Handle]) open(address netip.Addr, handle Handle) error {
 	if !address.Is4() {
 		return fmt.Errorf("%v cannot share a socket: it is not an IPv4 address", address)
@@ -68,7 +68,7 @@ func inUse(e entry) error {
 	return fmt.Errorf("%v cannot share a socket: %w", netip.AddrPortFrom(netip.AddrFrom4(e.Address), e.Port), unix.EADDRINUSE)
 }
 
-// handle returns what is called for an address, if it is open.
+// handle returns the handle of an address; false if it is not open.
 func (g *group[Handle]) handle(address netip.Addr) (Handle, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

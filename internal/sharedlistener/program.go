@@ -21,7 +21,7 @@ const (
 	valueAt = -12 // a slot of the sockets, which is 4 bytes
 )
 
-// lookup returns the program. It assigns the socket that the maps have for a destination: entries maps
+// lookup returns the program. It assigns the socket that the maps contain for a destination: entries maps
 // an address, port and protocol to a slot of sockets. It returns SK_PASS in any case, so that the
 // kernel's own lookup follows if there is none.
 func lookup(entries, sockets *ebpf.Map) *ebpf.ProgramSpec {

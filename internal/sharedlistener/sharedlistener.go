@@ -4,7 +4,7 @@
 // address that is not open as if nobody listened there, and refuses.
 //
 // The program is attached to the network namespace of the process. All sockets of a process share one
-// program, and the kernel removes it with the process, however that ends.
+// program. The kernel removes it when the process ends, even if it is killed.
 package sharedlistener
 
 import (

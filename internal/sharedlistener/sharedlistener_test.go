@@ -25,7 +25,7 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// testing that two processes do not disturb each other needs another process: this binary, with a role.
+// roleVariable makes this binary the second process of TestKilledProcessLeavesNothing.
 const roleVariable = "SHAREDLISTENER_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -150,7 +150,7 @@ func TestSocketsHaveAddressesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What comes for the socket's own address is for nobody.
+// Connections to the socket's own address are reset.
 func TestOwnAddressResets(t *testing.T) {
 	_, port := listen(t)
 	if got, err := ask(own, port); !errors.Is(err, syscall.ECONNRESET) {

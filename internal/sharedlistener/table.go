@@ -15,7 +15,7 @@ import (
 
 const (
 	// mostEntries limits the open addresses of a process: its 150,000 pods per cluster with two TCP
-	// ports and one UDP port each, for two clusters. An entry takes memory only while it is there.
+	// ports and one UDP port each, for two clusters. Only existing entries use memory.
 	mostEntries = 1 << 20
 	// mostSockets limits the shared sockets of a process.
 	mostSockets = 1 << 12
@@ -29,7 +29,7 @@ type entry struct {
 	Protocol uint16 // IPPROTO_TCP or IPPROTO_UDP
 }
 
-// table is the program of this process, attached, and its maps.
+// table holds the attached program of this process, and its maps.
 type table struct {
 	entries *ebpf.Map // entry to slot
 	sockets *ebpf.Map // slot to socket
@@ -37,10 +37,10 @@ type table struct {
 	link    *link.NetNsLink
 
 	mu    sync.Mutex
-	slots [mostSockets]bool // that are in use
+	slots [mostSockets]bool // whether each is in use
 }
 
-// attached is the table of this process, while somebody uses it.
+// attached holds the table of this process while it is in use.
 var attached struct {
 	mu    sync.Mutex
 	table *table
@@ -84,7 +84,7 @@ func attach() (_ *table, err error) {
 	if err := rlimit.RemoveMemlock(); err != nil { // before Linux 5.11, maps count as locked memory
 		return nil, unsupported("raise the limit of locked memory", err)
 	}
-	// BPF_F_NO_PREALLOC: memory is taken by the entries that are there.
+	// BPF_F_NO_PREALLOC: only existing entries use memory.
 	if t.entries, err = ebpf.NewMap(&ebpf.MapSpec{Name: "open_addresses", Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: mostEntries, Flags: unix.BPF_F_NO_PREALLOC}); err != nil {
 		return nil, unsupported("create a map of addresses", err)
 	}
@@ -105,8 +105,8 @@ func attach() (_ *table, err error) {
 	return t, nil
 }
 
-// close detaches the program. Nothing can be done about an error, and the kernel detaches it with the
-// process.
+// close detaches the program. It ignores errors, because the kernel detaches the program when the process
+// ends.
 func (t *table) close() {
 	if t.link != nil {
 		t.link.Close()
@@ -137,11 +137,11 @@ func (t *table) add(socket syscall.Conn) (slot uint32, err error) {
 func (t *table) remove(slot uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.sockets.Delete(slot) // it fails if the socket is closed, which leaves the map by itself
+	t.sockets.Delete(slot) // fails if the socket is closed, because closing removes it from the map
 	t.slots[slot] = false
 }
 
-// open makes the kernel pass what comes for an address to a socket.
+// open makes the kernel pass connections and datagrams for an address to a socket.
 func (t *table) open(e entry, slot uint32) error {
 	switch err := t.entries.Update(e, slot, ebpf.UpdateNoExist); {
 	case errors.Is(err, ebpf.ErrKeyExist):

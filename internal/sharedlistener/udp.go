@@ -12,7 +12,7 @@ import (
 const (
 	// maxDatagram is the size of the longest datagram, in bytes.
 	maxDatagram = 1 << 16
-	// receiveBuffer replaces the buffers that sockets of their own would have, in bytes.
+	// receiveBuffer is the size in bytes of the receive buffer, which all addresses share.
 	receiveBuffer = 8 << 20
 )
 

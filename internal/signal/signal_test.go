@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/internal/signal"
 )
 
-// An unknown PID must not be taken for a process group, such as ours.
+// Send rejects PIDs that kill(2) takes for process groups.
 func TestNoSignalToProcessGroups(t *testing.T) {
 	for _, pid := range []int{0, -os.Getpid()} {
 		if err := signal.Send(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {

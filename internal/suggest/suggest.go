@@ -2,14 +2,14 @@
 package suggest
 
 // Nearest returns the known word that is closest to word, or "" if none is close. A known word is
-// close if the number of letters to insert, delete or exchange is at most a third of its length, or
+// close if the number of letters to insert, delete or replace is at most a third of its length, or
 // one. Of equally close words it returns the first.
 func Nearest(word string, known []string) string {
 	nearest, least := "", 0
 	for _, candidate := range known {
 		most := max(1, len(candidate)/3)
 		if max(len(word)-len(candidate), len(candidate)-len(word)) > most {
-			continue // so that very long words cost nothing
+			continue // saves the computation for very long words
 		}
 		if d := distance(word, candidate); d <= most && (nearest == "" || d < least) {
 			nearest, least = candidate, d
@@ -26,8 +26,7 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// distance returns the number of letters to insert, delete or exchange to turn a into b
-// (Levenshtein).
+// distance returns the number of letters to insert, delete or replace to turn a into b (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -58,7 +58,7 @@ func TestSweepRemovesUnlockedFolders(t *testing.T) {
 	}
 }
 
-// The folder of temporary folders is no pattern.
+// The path of os.TempDir is not treated as a pattern.
 func TestSweepInAFolderWithBrackets(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "job[1]")
 	if err := os.Mkdir(folder, 0o700); err != nil {

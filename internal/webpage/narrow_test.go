@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/internal/webpage"
 )
 
-// content has what is hard to fit into a narrow page.
+// content holds elements that overflow a narrow page.
 var content = strings.NewReplacer("LONG", strings.Repeat("long-name-", 12), "UNBROKEN", strings.Repeat("unbroken", 20)).Replace(`
 <h1>LONG</h1> <h2>UNBROKEN</h2> <h3>UNBROKEN</h3>
 <ul class="badges"><li class="badge good">UNBROKEN: valid run</li></ul>
@@ -59,7 +59,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// A table with much in it leaves its first column wide enough for the notes.
+// The first column of a wide table stays wide enough for notes.
 func TestNotes(t *testing.T) {
 	p := open(t)
 	width(p, 1000)

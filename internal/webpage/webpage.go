@@ -1,6 +1,6 @@
-// Package webpage contains what all HTML pages share: the style sheet, the library that draws plots,
-// and how a plot looks and is read with the keyboard. Its one rule: a page contains everything that it
-// needs, so that it works without a network.
+// Package webpage contains the parts that all HTML pages share: the style sheet, the library that draws
+// plots, and the functions for the look and the keyboard control of plots. Its one rule: a page contains
+// everything that it needs, so that it works without a network.
 package webpage
 
 import (

@@ -1,4 +1,4 @@
-// What the plots of all pages share.
+// Functions and settings that the plots of all pages share.
 "use strict";
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 // The colours of subjects and other lines; page.css has the same for .key.
@@ -36,7 +36,7 @@ function verticals(u, xs, color, dash, width) {
   ctx.restore();
 }
 
-// walk moves the cursor of a plot by the keyboard. The reveal of a figure, if it has one, brings a value
+// walk moves the cursor of a plot by the keyboard. The function reveal of a figure, if set, brings a value
 // of x into view.
 function walk(figure, event) {
   const u = figure.plot, n = u.data[0].length;
@@ -50,7 +50,7 @@ function walk(figure, event) {
   queueMicrotask(() => u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 }));
 }
 
-// draw draws a figure. made has its name, what it shows as a text, and the data and options of the plot.
+// draw draws a figure. made has its name, a description, and the data and options of the plot.
 function draw(figure, made) {
   const place = figure.querySelector(".plot"), width = place.clientWidth || figure.plot?.width;
   if (figure.plot) figure.plot.destroy();
@@ -63,8 +63,8 @@ function draw(figure, made) {
   figure.plot.root.querySelector(".u-legend").setAttribute("aria-live", "polite");
 }
 
-// show draws a figure as make describes it, keeps it as wide as its place, and makes it walkable by
-// the keyboard.
+// show draws the plot that make returns, keeps it as wide as its place, and lets the keyboard move its
+// cursor.
 function show(figure, make) {
   const place = figure.querySelector(".plot");
   draw(figure, make(figure));
@@ -78,7 +78,7 @@ function show(figure, make) {
   addEventListener("afterprint", redraw);
 }
 
-// On paper, a page has light colours, the width of a sheet, and everything that can be folded is open.
+// In print, a page has light colours and the width of a sheet, and all folded parts are open.
 let folded = [];
 addEventListener("beforeprint", () => {
   document.documentElement.dataset.printed = "";

@@ -2,7 +2,7 @@
 // updates, deletions, namespaces, custom resource definitions, and writes from within the process.
 // It stands between the HTTP surface, which reads requests and writes answers, and the store. Its
 // one rule: it knows operations but not HTTP; a write over HTTP and one from this process obey the
-// same rules.
+// same rules, except those of admission.
 package cluster
 
 import (

@@ -17,7 +17,8 @@ import (
 
 // Writer changes objects from within the process, for callers with more changes than HTTP can
 // carry. The rules are those of requests: defaults, validation, versions, conflicts, and no event
-// for a change that changes nothing. It neither keeps nor changes the objects that it gets.
+// for a change that changes nothing. Admission plugins, webhooks and quotas do not apply. It neither
+// keeps nor changes the objects that it gets.
 type Writer struct{ s *State }
 
 // Writer returns a writer to s. It is safe for concurrent use.
