@@ -124,7 +124,7 @@ func large(name string, paths int) *networkingv1.Ingress {
 	return i
 }
 
-// peak returns by how many bytes the heap grew at most while f ran.
+// peak returns the maximum growth of the heap while f ran, in bytes.
 func peak(f func()) uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -214,9 +214,9 @@ func TestOtherIngressesCostNothing(t *testing.T) {
 	attack.Report(t, row)
 }
 
-// The webhook gives up bodies that are too large, that have a wrong length, or that arrive too
-// slowly.
-func TestBodiesAreGivenUp(t *testing.T) {
+// The webhook rejects bodies and headers that are too large. A full run also sends bodies that arrive
+// too slowly.
+func TestLargeAndSlowRequestsAreRejected(t *testing.T) {
 	w := startWebhook(t, 0)
 	row := attack.Row{Target: "admission", Attack: "9 MiB, with and without Content-Length; a megabyte of headers", Success: "it is accepted"}
 	huge := bytes.Repeat([]byte(" "), 9<<20)

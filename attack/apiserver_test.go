@@ -319,7 +319,7 @@ func TestAPIServerAgainstUnauthorizedClients(t *testing.T) {
 	attack.Report(t, attack.Row{Target: apiServer, Attack: "unauthorized clients: tokens, hosts, verbs, paths, content types", Tried: tried, Landed: landed, Success: "a response other than 4xx, or a new or missing object"})
 }
 
-// An encoded or unclean path is not treated as the path that it hides, even with the token.
+// An encoded or unclean path is not treated as the path in its plain form, even with the token.
 func TestAPIServerAgainstPaths(t *testing.T) {
 	v := newVictim(t)
 	tried, landed := 0, 0

@@ -254,9 +254,9 @@ func (s *site) memory() int {
 	return pages * os.Getpagesize()
 }
 
-// cost returns the CPU time of the worker for a request, and the status of the response. A request that
-// took too long is repeated: what a hypervisor takes from the machine counts as CPU time, but not at
-// each repetition.
+// cost returns the CPU time of the worker for a request, and the status of the response. It repeats a
+// request that took too long and returns the least time, because CPU time includes time that a
+// hypervisor steals now and then.
 func (s *site) cost(host, path string, header http.Header) (least time.Duration, status int) {
 	for range 5 {
 		was := s.busy()

@@ -54,8 +54,8 @@ var benign = struct {
 	seeds uint64
 }{grammar: make(grammar)}
 
-// permitted reports whether the grammar satisfies a condition, with as many configurations as
-// that takes.
+// permitted reports whether the grammar satisfies a condition. It adds configurations to the grammar
+// until it does, or none is left.
 func permitted(is func(grammar) bool) bool {
 	for !is(benign.grammar) {
 		if benign.seeds == benignSeeds {

@@ -25,7 +25,7 @@ type conf struct {
 // buffer is the length in bytes from which nginx rejects a parameter.
 const buffer = 4096
 
-// tree returns the directives of a configuration. Its errors are those with which nginx rejects it.
+// tree returns the directives of a configuration, or the error with which nginx rejects it.
 func tree(text []byte) ([]node, error) {
 	c := &conf{text: text, line: 1}
 	nodes, closed, err := c.block()

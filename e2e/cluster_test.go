@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// A scenario runs in the suite's cluster, beside the controller that is installed there.
+// A scenario runs in the suite's cluster, beside the installed controller.
 var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, Serial, func() {
 	for _, pods := range []int{1, 2, 4} {
 		It("has "+strconv.Itoa(pods)+" traffic pods, and leaves nothing behind", func(ctx context.Context) {
@@ -47,7 +47,7 @@ var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, 
 })
 
 // checkClocks checks the clocks of a run, and that no observation is missing. The nodes of kind share
-// the machine's clock, so their true offset is none: the measured one must be within its bound.
+// the machine's clock, so their true offset is zero, and each measured offset must be within its bound.
 func checkClocks(file string, pods int) {
 	GinkgoHelper()
 	text, err := os.ReadFile(file)

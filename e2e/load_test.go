@@ -43,7 +43,7 @@ type load struct {
 	lanes map[string]*tally
 }
 
-// startLoad sends requests to a host, or for TCP and UDP to an address, until end is called.
+// startLoad sends requests to a host, or to an address for TCP and UDP, until end is called.
 func startLoad(to netip.AddrPort, host, service string, lanes ...string) *load {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &load{stop: cancel, lanes: map[string]*tally{}}
@@ -82,7 +82,7 @@ func (l *load) see(e event.Event) {
 	}
 }
 
-// sent waits until each lane has sent more requests, as many as given.
+// sent waits until each lane has sent the given number of further requests.
 func (l *load) sent(ctx context.Context, more int) {
 	target := l.each(func(t *tally) int { return t.Sent + more })
 	EventuallyWithOffset(1, func() bool {

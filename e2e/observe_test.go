@@ -17,14 +17,14 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// An observation sees the changes that churn makes beside it, and what it cannot see it says.
+// An observation sees the changes that a concurrent churn makes.
 var _ = Describe("windtunnel observe", Label("observe"), Serial, func() {
 	It("agrees with the churn beside it", func(ctx context.Context) {
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 		Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
 		out := "../runs/e2e/observe" // kept for inspection
 		Expect(os.RemoveAll(out)).To(Succeed())
-		const services, rate, length = 4, 0.5, 75 * time.Second // the churn goes on for longer
+		const services, rate, length = 4, 0.5, 75 * time.Second // the churn runs longer than the observation
 		churn := windtunnel(ctx, "churn", "--kubeconfig", kubeconfig, "--namespace", "observed-churn", "--services", fmt.Sprint(services), "--ingresses", fmt.Sprint(services), "--pods", "2",
 			"--kind", "rolling-update", "--rate", fmt.Sprint(rate), "--for", (length + time.Minute).String(), "--backends", backendImage, "--out", "", "--format", "json")
 		Expect(churn.Start()).To(Succeed())
@@ -68,7 +68,7 @@ func windtunnel(ctx context.Context, arguments ...string) *exec.Cmd {
 // that the controllers logged.
 func checkObserved(s measure.Subject, changes float64, reloads int) {
 	GinkgoHelper()
-	Expect(s.Changes.Made).To(BeNumerically("~", changes, 4)) // those of the settle time included
+	Expect(s.Changes.Made).To(BeNumerically("~", changes, 4)) // includes changes during the settle time
 	Expect(s.Changes.Converged).To(BeNumerically(">=", s.Changes.Made-s.Changes.Superseded-2), "the last ones may come too late")
 	Expect(s.Requests.Failed).To(BeZero())
 	Expect(s.Trouble).To(BeEmpty())
@@ -82,7 +82,7 @@ func checkObserved(s measure.Subject, changes float64, reloads int) {
 	Expect(s.CPU.Controller).To(BeNumerically(">", 0))
 }
 
-// reloads returns how many reloads the controllers' Events tell of.
+// reloads returns the number of reloads that the controllers logged as Events.
 func (w *world) reloads(ctx context.Context) (n int) {
 	GinkgoHelper()
 	events, err := w.client.CoreV1().Events(system).List(ctx, metav1.ListOptions{FieldSelector: "reason=RELOAD,type=" + corev1.EventTypeNormal})

@@ -25,7 +25,7 @@ const (
 // kept is the name of the clusters that all scenarios share.
 const kept = "e2e"
 
-// Runs the scenarios of tier pr, which every pull request must pass, in real clusters.
+// The suite runs the scenarios of tier pr, which every pull request must pass, in real clusters.
 var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFailure, func() {
 	AfterAll(func(ctx context.Context) {
 		Expect(kindcluster.Forget(ctx, kept)).To(Succeed())

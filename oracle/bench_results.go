@@ -30,8 +30,8 @@ func (r results) add(of resultsOf, m measurement) {
 	sum.clientCPU += m.clientCPU
 }
 
-// write prints a table that compares the contenders with the real server, which has an informer as well
-// or none, and those without an informer with the echo.
+// write prints a table. It compares contenders with an informer with the real server and its informer,
+// and contenders without one with the real server alone and with the echo.
 func (r results) write(out io.Writer, contenders []contender) error {
 	fmt.Fprintf(out, "%d turns each. Slices have 10 endpoints. An informer of EndpointSlices follows the writes, or none.\n", turns)
 	fmt.Fprintf(out, "An application is a Service, its EndpointSlice and an Ingress; writes count the objects.\n")
@@ -67,8 +67,8 @@ func (r results) write(out io.Writer, contenders []contender) error {
 	return w.Flush()
 }
 
-// times returns two columns: how many times as many writes a second as another measurement, and how many
-// times as many for each second of the server's CPU.
+// times returns two columns: the ratios of m to another measurement in writes per second, and in writes
+// per second of the server's CPU time.
 func (m *measurement) times(other *measurement) string {
 	return fmt.Sprintf("%.2f\t%.2f", m.rate(m.writes)/other.rate(other.writes), other.perWrite(other.cpu)/m.perWrite(m.cpu))
 }

@@ -80,8 +80,8 @@ func summary(code int, doc any) string {
 
 var subject = regexp.MustCompile(`^/(?:api/v1|apis/([^/]+)/[^/]+)/(?:namespaces/[^/?]+/)?([^/?]+)(?:/[^/?]+)?(/[a-z]+)?`)
 
-// whereOf returns the verb and resource of a step, such as "PUT ingresses/status"; for paths that
-// are not of a resource, the path.
+// whereOf returns the verb and resource of a step, such as "PUT ingresses/status". If the path names no
+// resource, it returns the verb and the path.
 func whereOf(st step) string {
 	verb := st.verb
 	switch patch := st.header.Get("Content-Type"); {

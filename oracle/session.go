@@ -22,7 +22,7 @@ type server struct {
 	client *http.Client
 	// programs are its processes, unless it runs in this process.
 	programs []*program
-	// stateless: it stores nothing, so nothing can be created before it is written, or watched.
+	// stateless: it stores nothing, so benchmarks create no objects before they update them.
 	stateless bool
 }
 

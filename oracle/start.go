@@ -130,7 +130,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for a free port: %w", err)
 		}
-		defer l.Close() // only after all ports are found, so that they differ
+		defer l.Close() // only when the function returns, so that the ports differ
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
 	}
