@@ -224,7 +224,7 @@ func (s *portSite) ways(port int) (made []portTry) {
 	return made
 }
 
-// enters returns what a protected port answers; empty if it cannot be reached.
+// enters returns the answer of a protected port; empty if it cannot be reached.
 func (s *portSite) enters(try portTry) string {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		status, body := s.ask(method, try.name+".example", try.path, try.host, try.port)

@@ -135,7 +135,7 @@ func quoteBraces(node parse.Node) {
 	}
 }
 
-// AddSystem adds what else an image has: a shell, an init process, libraries, modules of nginx, Lua
+// AddSystem adds the other parts of an image: a shell, an init process, libraries, modules of nginx, Lua
 // libraries, users, and the folders that the controller writes to.
 func AddSystem(t testing.TB, root string) {
 	t.Helper()

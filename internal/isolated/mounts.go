@@ -33,7 +33,7 @@ func (v View) setUp() error {
 	return v.mountProcesses("/proc")
 }
 
-// mountProcesses mounts at a path what the command sees as /proc.
+// mountProcesses mounts the /proc of the command at a path.
 func (v View) mountProcesses(path string) error {
 	if !v.Processes {
 		if path == "/proc" {

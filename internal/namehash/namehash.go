@@ -1,4 +1,4 @@
-// Package namehash hides names of users in what they share. Its one rule: a hash cannot be guessed
+// Package namehash hides names in data that users share. Its one rule: a hash cannot be guessed
 // without the key, and the same key gives the same hash.
 package namehash
 

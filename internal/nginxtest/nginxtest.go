@@ -51,7 +51,7 @@ func Folder(t testing.TB) string {
 }
 
 // FreePorts returns the first of n consecutive TCP ports on which nothing listens, and which the
-// kernel assigns to nobody else.
+// kernel assigns to no other process.
 func FreePorts(t testing.TB, n int) (first int) {
 	t.Helper()
 	first, err := port.Free(n)

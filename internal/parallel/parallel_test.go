@@ -32,8 +32,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Three tests that wait for each other need three places.
-func TestTestsMeet(t *testing.T) {
+// Three tests that wait for each other must run in parallel.
+func TestWaitingTestsRunInParallel(t *testing.T) {
 	if given != "" {
 		t.Skip("-parallel is given")
 	}

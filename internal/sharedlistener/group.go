@@ -22,7 +22,7 @@ type group[Handle any] struct {
 	handles map[[4]byte]Handle
 }
 
-// newGroup returns a group without addresses. The caller must call use, and then stop.
+// newGroup returns a group without addresses. It holds the table until stop.
 func newGroup[Handle any](port, protocol uint16) (*group[Handle], error) {
 	table, err := acquire()
 	if err != nil {

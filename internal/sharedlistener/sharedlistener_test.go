@@ -95,7 +95,7 @@ func mustRefuse(t *testing.T, n, port int) {
 	}
 }
 
-func TestAddressesOfASocketAnswerForThemselves(t *testing.T) {
+func TestEachAddressHasItsOwnHandler(t *testing.T) {
 	l, port := listen(t)
 	const many = 300
 	for n := range many {
@@ -218,7 +218,7 @@ func TestChangesUnderLoad(t *testing.T) {
 	}
 }
 
-// An error is reported, and what failed is tried again until the socket is closed.
+// UntilClosed reports errors and tries again until the socket is closed.
 func TestErrorsAreReported(t *testing.T) {
 	results := []error{syscall.EMFILE, nil, syscall.ENFILE, net.ErrClosed}
 	var troubles []error

@@ -14,7 +14,7 @@ type TCP struct {
 	listener  *net.TCPListener
 	trouble   func(error)
 	addresses *group[func(net.Conn)]
-	done      chan struct{} // is closed when nothing accepts any more
+	done      chan struct{} // closed when accept has returned
 }
 
 // ListenTCP opens a socket for the connections to the addresses that Open names. It is bound to own: an

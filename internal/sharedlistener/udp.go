@@ -24,7 +24,7 @@ type UDP struct {
 	conn      *net.UDPConn
 	trouble   func(error)
 	addresses *group[HandleDatagram]
-	done      chan struct{} // is closed when nothing receives any more
+	done      chan struct{} // closed when receive has returned
 }
 
 // ListenUDP is like ListenTCP, for datagrams. Those for own are lost.

@@ -68,7 +68,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// On paper nothing scrolls, and notes are not larger than what they explain.
+// In print, nothing scrolls, and notes are not larger than the text that they explain.
 func TestPaper(t *testing.T) {
 	p := open(t)
 	width(p, 700)
@@ -77,6 +77,6 @@ func TestPaper(t *testing.T) {
 		t.Errorf("%s is wider than the paper", wide)
 	}
 	for _, large := range browsertest.Ask[[]string](p, `[...document.querySelectorAll(".note, .more")].filter((e) => parseFloat(getComputedStyle(e).fontSize) > parseFloat(getComputedStyle(e.parentElement).fontSize)).map((e) => e.textContent)`) {
-		t.Errorf("%q is larger than what it explains", large)
+		t.Errorf("%q is larger than the text that it explains", large)
 	}
 }

@@ -103,8 +103,8 @@ func BenchmarkCreateHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkEcho measures what BenchmarkUpdateHTTP does with a server that only returns each body: how
-// fast a server that uses net/http can be.
+// BenchmarkEcho is BenchmarkUpdateHTTP with a server that only returns each body: the upper bound for
+// servers that use net/http.
 func BenchmarkEcho(b *testing.B) {
 	for name, mediaType := range map[string]string{"json": "application/json", "protobuf": codec.ProtobufType} {
 		b.Run("body="+name, func(b *testing.B) {

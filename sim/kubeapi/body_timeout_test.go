@@ -82,8 +82,8 @@ func dialed(t *testing.T, s *Server, secure bool) net.Conn {
 	return conn
 }
 
-// The time limit for bodies does not apply to answers: a watch, also one with a body, and a request
-// that waits long after its body, go on after it.
+// The time limit for bodies does not apply to answers: a watch, even one with a body, and a request that
+// waits after its body outlast the limit.
 func TestLongResponsesDoNotTimeOut(t *testing.T) {
 	t.Parallel()
 	s := startHasty(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // A budget allows no eviction until its status does, and counts each eviction in its status.
-func TestEvictionKeepsBudgets(t *testing.T) {
+func TestEvictionRespectsBudgets(t *testing.T) {
 	c := client(t, start(t).Config())
 	pods, budgets := c.CoreV1().Pods("default"), c.PolicyV1().PodDisruptionBudgets("default")
 	for _, name := range []string{"a", "b"} {

@@ -18,9 +18,9 @@ const (
 	anonymousUser      = "system:anonymous"
 )
 
-// impersonate returns the user whom a request's headers ask to act as, or nil if they ask for
-// nobody. Every authenticated user may act as anybody, because everybody may do everything. The
-// rules about groups are those of kube-apiserver (pkg/endpoints/filters/impersonation).
+// impersonate returns the user that a request's headers impersonate, or nil without such headers. Every
+// authenticated user may impersonate any other, because the server does no authorization. The rules
+// about groups are those of kube-apiserver (pkg/endpoints/filters/impersonation).
 func impersonate(header http.Header) (*authenticationv1.UserInfo, error) {
 	name, groups, uid := header.Get(authenticationv1.ImpersonateUserHeader), header[authenticationv1.ImpersonateGroupHeader], header.Get(authenticationv1.ImpersonateUIDHeader)
 	extra := extraOf(header)

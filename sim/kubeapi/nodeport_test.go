@@ -53,7 +53,7 @@ func TestNodePortsAreUnique(t *testing.T) {
 	check(t, err)
 }
 
-// Creations in parallel get different ports, and the last port of the range is given away.
+// Creations in parallel get different ports, and even the last port of the range is assigned.
 func TestNodePortsOfManyServices(t *testing.T) {
 	t.Parallel()
 	const all = 32767 - 30000 + 1
@@ -77,12 +77,12 @@ func TestNodePortsOfManyServices(t *testing.T) {
 	for _, svc := range list.Items {
 		port := svc.Spec.Ports[0].NodePort
 		if seen[port] {
-			t.Errorf("node port %d was given twice", port)
+			t.Errorf("node port %d was assigned twice", port)
 		}
 		seen[port] = true
 	}
 	if len(seen) != all {
-		t.Errorf("%d of %d ports were given", len(seen), all)
+		t.Errorf("%d of %d ports were assigned", len(seen), all)
 	}
 	if _, err := s.Writer().Create(nodePortService("late", 0)); err == nil || !strings.Contains(err.Error(), "failed to allocate a nodePort: range is full") {
 		t.Errorf("with all ports taken: %v", err)

@@ -15,8 +15,8 @@ import (
 	typed "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// A quota holds against many clients at once, shows what is used, and allows a new object for each
-// one that is deleted.
+// A quota holds against concurrent clients, reports the usage, and allows a new object for each one that
+// is deleted.
 func TestQuotaOfObjects(t *testing.T) {
 	c := client(t, start(t).Config()).CoreV1()
 	_, err := c.ResourceQuotas("default").Create(t.Context(), &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "small"},
@@ -107,8 +107,8 @@ func hard(t *testing.T, text string) corev1.ResourceList {
 	return podOf(t, "", text, "").Spec.Containers[0].Resources.Requests
 }
 
-// A quota of CPU and memory wants every container to request them, adds them up, and leaves out pods
-// that have ended.
+// A quota of CPU and memory requires requests of every container, and does not count pods that have
+// ended.
 func TestQuotaOfCPUAndMemory(t *testing.T) {
 	c := client(t, start(t).Config()).CoreV1()
 	status := newQuota(t, c, "compute", corev1.ResourceQuotaSpec{Hard: hard(t, "requests.cpu=1,memory=1Gi,limits.cpu=2,pods=9")})
@@ -173,7 +173,7 @@ func TestQuotaWithScopes(t *testing.T) {
 	}
 }
 
-// Quotas hold for changes as well: of what a claim requests, and of a Service's node ports.
+// Quotas also limit updates: of a claim's request, and of a Service's node ports.
 func TestQuotaOfChanges(t *testing.T) {
 	c := client(t, start(t).Config()).CoreV1()
 	status := newQuota(t, c, "q", corev1.ResourceQuotaSpec{Hard: hard(t, "requests.storage=3Gi,fast.storageclass.storage.k8s.io/requests.storage=2Gi,persistentvolumeclaims=5,services.nodeports=1")})

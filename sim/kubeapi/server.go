@@ -42,7 +42,7 @@ import (
 // whose rules the server follows.
 const DefaultVersion = "v1.36.0"
 
-// Review is one call of a webhook that has ended.
+// Review is a finished call of a webhook.
 type Review = admission.Review
 
 // Options are the options of a server. At least one of HTTP and HTTPS must be set.

@@ -111,7 +111,7 @@ func TestDaemonSetCountsItsTemplates(t *testing.T) {
 	counted("2", 3)
 }
 
-// Both versions of an autoscaler show the same object; v1 has what it lacks in annotations.
+// Both versions of an autoscaler show the same object; v1 has the missing fields in annotations.
 func TestAutoscalerInBothVersions(t *testing.T) {
 	c := client(t, start(t).Config())
 	old := &autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: autoscalingv1.HorizontalPodAutoscalerSpec{

@@ -42,7 +42,7 @@ func TestAutoscalersKeepTheirLimits(t *testing.T) {
 	if e := r.event("SuccessfulRescale"); e.Message != "New size: 2; reason: Current number of replicas below Spec.MinReplicas" {
 		t.Errorf("event %q", e.Message)
 	}
-	// A change of the autoscaler makes the controller look again at once.
+	// A change of the autoscaler triggers a check at once.
 	must(r.kube.AutoscalingV2().HorizontalPodAutoscalers("default").Patch(t.Context(), "web", "application/merge-patch+json", []byte(`{"spec":{"maxReplicas":3}}`), metav1.PatchOptions{}))(r)
 	h = one(r, "horizontalpodautoscalers", "default", "web", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
 		return len(h.Status.Conditions) == 2 && h.Status.CurrentReplicas == 2 && h.Status.DesiredReplicas == 2

@@ -1,5 +1,5 @@
 // Package controllers contains the controllers that every cluster has, and a stand-in for its
-// nodes. It covers what clients can see of them in the API. It stands between a user's Deployments
+// nodes. It covers their effects that clients can see in the API. It stands between a user's Deployments
 // and Services and the EndpointSlices that an ingress controller reads. Its one rule: each
 // controller uses the API server like any other client, has a file of its own, and can be left out.
 package controllers
@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// Options configure the stand-in for the nodes. With the zero value there is one node, and its pods
-// become ready, and disappear after deletion, at once.
+// Options configure the stand-in for the nodes. With the zero value there is one node. Its pods
+// become ready at once, and disappear as soon as they are deleted.
 type Options struct {
 	Nodes      []string                                   // registered at start; nil means one node with the name windtunnel
 	Zone       func(node string) string                   // returns the zone of a node; nil means no zones
@@ -76,7 +76,7 @@ func Check(names []string) error {
 	return nil
 }
 
-// cluster holds what the controllers share.
+// cluster holds the options, clients and caches that the controllers share.
 type cluster struct {
 	opts       Options
 	config     *rest.Config

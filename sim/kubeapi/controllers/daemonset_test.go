@@ -77,7 +77,7 @@ func TestDaemonSetsFollowTheNodes(t *testing.T) {
 	r.agents("a")
 }
 
-// A rolling update replaces no more pods at once than may be unavailable.
+// A rolling update never exceeds maxUnavailable.
 func TestDaemonSetRollingUpdate(t *testing.T) {
 	nodes := strings.Split("abcdef", "")
 	r := start(t, controllers.Options{Nodes: nodes, ReadyAfter: 5 * time.Millisecond, StopAfter: 5 * time.Millisecond}, "daemonset", "scheduler", "kubelet")

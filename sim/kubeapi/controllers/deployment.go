@@ -115,7 +115,7 @@ func (d *deployment) recreate(ctx context.Context, r *rollout) error {
 		return err
 	}
 	if wait, err := d.oldPodsRun(r); err != nil || wait {
-		return err // a later sync goes on when their pods are gone
+		return err // a later sync continues when their pods are gone
 	}
 	if err := d.ensureNext(ctx, r); err != nil {
 		return err

@@ -16,8 +16,8 @@ func fits(pod *corev1.Pod, node *corev1.Node) bool {
 	return toleratesAll(pod, node, corev1.TaintEffectNoSchedule) && mayStay(pod, node)
 }
 
-// mayStay reports whether a pod may go on running on a node. Taints with the effect NoSchedule do
-// not matter for that.
+// mayStay reports whether a pod may keep running on a node. It ignores taints with the effect
+// NoSchedule.
 func mayStay(pod *corev1.Pod, node *corev1.Node) bool {
 	return toleratesAll(pod, node, corev1.TaintEffectNoExecute) && selectsNode(pod, node)
 }

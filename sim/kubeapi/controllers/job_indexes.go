@@ -82,7 +82,7 @@ func indexOf(pod *corev1.Pod) int {
 	return i
 }
 
-// parseIndexes reads numbers and ranges such as 0,2-4. It ignores what is neither.
+// parseIndexes reads numbers and ranges such as 0,2-4. It ignores other texts.
 func parseIndexes(text string) map[int]bool {
 	all := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {

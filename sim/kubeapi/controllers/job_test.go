@@ -242,7 +242,7 @@ func TestPodsEndAsTheirAnnotationsSay(t *testing.T) {
 	phase("stays", corev1.PodRunning)
 }
 
-// A pod whose annotations make no sense fails, and an event says what to write.
+// A pod with an invalid annotation fails, and an event describes the valid values.
 func TestBadAnnotationsFailThePod(t *testing.T) {
 	r := start(t, controllers.Options{}, "scheduler", "kubelet")
 	for name, annotation := range map[string]string{"time": "windtunnel.dev/run-for", "code": "windtunnel.dev/exit-code"} {
@@ -274,7 +274,7 @@ func TestIgnoredFieldsOfJobsAreReported(t *testing.T) {
 }
 
 // Pods that the controller deletes because a Job is suspended, or wants fewer of them, did not fail.
-func TestPodsThatAJobGivesUpAreNoFailures(t *testing.T) {
+func TestPodsThatAJobDeletesDoNotFail(t *testing.T) {
 	for name, patch := range map[string]string{"suspended": `{"spec":{"suspend":true}}`, "narrower": `{"spec":{"parallelism":0}}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -132,8 +132,8 @@ func TestStatefulSetsKeepTheOrder(t *testing.T) {
 	expectStory(r, story(r, events, "db-0 gone"), "db-1 gone", "db-0 gone")
 }
 
-// A rolling update with a partition replaces only the pods from it on, also those that somebody
-// deletes meanwhile; the others come back with the earlier template.
+// A rolling update with a partition replaces only the pods from the partition on. A deleted pod below it
+// is recreated from the earlier template.
 func TestStatefulSetPartition(t *testing.T) {
 	r := start(t, controllers.Options{}, "statefulset", "scheduler", "kubelet")
 	set := database(3)

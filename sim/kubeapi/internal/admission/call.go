@@ -23,7 +23,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/kinds/validation"
 )
 
-// Review is one call of a webhook that has ended.
+// Review is a finished call of a webhook.
 type Review struct {
 	Webhook string        // its name
 	Took    time.Duration // until the answer was read

@@ -147,7 +147,7 @@ func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	}
 	if res.Status && !res.CreatesStatus {
 		object.ClearStatus(obj)
-		if custom, ok := obj.(*object.Custom); ok { // kube-apiserver sets defaults in what it reads from its storage
+		if custom, ok := obj.(*object.Custom); ok { // kube-apiserver sets defaults when it reads from its storage
 			res.Custom.SetDefaults(custom.Content)
 		}
 	}

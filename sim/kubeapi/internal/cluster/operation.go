@@ -22,7 +22,7 @@ type Operation struct {
 	Subresource     string
 	Caller          admission.Caller   // nil: the operation comes from this process, and no webhooks are called
 	rulesOverride   *resource.Resource // if set, its rules apply instead of those of Resource
-	Written         runtime.Object     // what the operation stored, decoded
+	Written         runtime.Object     // the object that the operation stored, decoded
 }
 
 // WriteOptions are the options of a create, an update or a patch.

@@ -16,9 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Quotas limit what the objects of a namespace take: their number, and the CPU, memory and storage that
-// they request (plugin ResourceQuota). The server also does the work of their controller: it keeps
-// their status.
+// Quotas limit the number of objects in a namespace, and the CPU, memory and storage that they request
+// (plugin ResourceQuota). The server also does the work of their controller: it maintains their status.
 
 // reserveQuota refuses a new object, or a change of old, if a quota of its namespace does not allow
 // the increase. Until release, no other write that increases usage is possible in a namespace with

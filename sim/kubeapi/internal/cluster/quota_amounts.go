@@ -23,8 +23,8 @@ var plainNames = []string{"configmaps", "persistentvolumeclaims", "pods", "repli
 // plainRequests are the requests of pods that quotas can name with or without the prefix requests.
 var plainRequests = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 
-// amounts returns what an object takes of everything that quotas can limit. A pod that has ended takes
-// no CPU, no memory and no place among the pods.
+// amounts returns the amounts of an object that quotas can limit. A pod that has ended takes no CPU and
+// no memory, and counts for count/pods but not for pods.
 func amounts(res *resource.Resource, obj runtime.Object) corev1.ResourceList {
 	takes := corev1.ResourceList{}
 	count := func(name string, n int64) {

@@ -61,8 +61,8 @@ func selects(s corev1.ScopedResourceSelectorRequirement, name string) bool {
 	return false
 }
 
-// reachesOtherNamespaces reports whether a pod wants to be near, or far from, pods of namespaces that it
-// names.
+// reachesOtherNamespaces reports whether a term of a pod's affinity or anti-affinity names or selects
+// namespaces.
 func reachesOtherNamespaces(a *corev1.Affinity) bool {
 	if a == nil {
 		return false

@@ -22,7 +22,7 @@ func (Protobuf) MediaType() string { return ProtobufType }
 
 func (Protobuf) StreamType() string { return ProtobufType + ";stream=watch" }
 
-// Object returns bytes that the object keeps: nobody may change them.
+// Object returns bytes that the object keeps: callers must not change them.
 func (Protobuf) Object(o *store.Object, _ bool) ([]byte, error) {
 	t := o.Resource.TypeMeta("")
 	if frame := o.Frame; frame != nil {

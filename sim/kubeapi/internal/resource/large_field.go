@@ -47,7 +47,7 @@ func (res *Resource) UnmarshalWithoutLargeField(message []byte) (runtime.Object,
 	obj := res.Empty()
 	for {
 		before, _, after := object.Cut(message, res.LargeField.Field)
-		if err := obj.(object.Message).Unmarshal(before); err != nil { // adds to what is there
+		if err := obj.(object.Message).Unmarshal(before); err != nil { // merges into obj
 			return nil, err
 		}
 		if len(after) == 0 {

@@ -74,7 +74,7 @@ type Resource struct {
 	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
 	// Defaults sets the fields that the client left out; old is nil on create.
 	Defaults func(obj, old runtime.Object)
-	// Admit does to a new object what kube-apiserver's admission plugins do, before the webhooks.
+	// Admit applies admission plugins of kube-apiserver to a new object, before the webhooks.
 	Admit func(obj runtime.Object, in Cluster) error
 	// Decoded sets the fields that have the same value in every object and that protobuf leaves out.
 	Decoded func(obj runtime.Object)

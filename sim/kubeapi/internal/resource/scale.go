@@ -70,7 +70,7 @@ func (res *Resource) ScaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 	return scale, nil
 }
 
-// SetReplicas sets the replicas that obj wants.
+// SetReplicas sets the wanted replicas of obj.
 func (res *Resource) SetReplicas(obj runtime.Object, replicas int32) error {
 	if c, ok := obj.(*object.Custom); ok {
 		return res.Custom.Scale.set(c, replicas)

@@ -40,7 +40,7 @@ func (p *scalePaths) of(c *object.Custom) *autoscalingv1.Scale {
 	return scale
 }
 
-// Problems returns what is wrong with the counts of c; p may be nil.
+// Problems validates the counts of c; p may be nil.
 func (p *scalePaths) Problems(c *object.Custom) (problems field.ErrorList) {
 	if p == nil {
 		return nil

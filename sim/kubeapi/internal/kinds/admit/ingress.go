@@ -1,4 +1,4 @@
-// Package admit does to new objects what the admission plugins of kube-apiserver do. It stands
+// Package admit implements admission plugins of kube-apiserver for new objects. It stands
 // between a decoded request and the mutating webhooks. Its one rule: a plugin changes or refuses
 // one object, and reads others only through resource.Cluster.
 package admit
