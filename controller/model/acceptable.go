@@ -79,8 +79,9 @@ func pathCount(ingress *networkingv1.Ingress) int {
 	return count
 }
 
-// tooManyLines returns the reason why the lists of an ingress are too long for its number of paths,
-// or "". Its requests get 503, because dropping an access list could admit clients that it denies.
+// tooManyLines returns the reason why the annotations of an ingress add too many lines for its
+// number of paths, or "". Its requests get 503, because dropping an access list could admit clients
+// that it denies.
 func tooManyLines(ingress *networkingv1.Ingress, set *annotations.Set) string {
 	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomHTTPErrors) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
 	if perPath*pathCount(ingress) <= mostLines {

@@ -6,9 +6,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// addAffinity turns on session affinity of a backend if the ingress of a path asks for it. The
-// oldest such ingress decides the type and mode. The newest decides the cookie, which is set on the
-// paths of all of them, for the host and its aliases.
+// addAffinity configures session affinity of a backend if the ingress of a path enables it. The
+// oldest such ingress determines the type and mode; the newest determines the cookie. The cookie is
+// set on the paths of all such ingresses, for the host and its aliases.
 func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
 	wanted := b.annotations(ingress).Affinity
 	if wanted.Type == "" || backend.Name == DefaultBackendName {

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// parsed is a result of annotations.Parse.
+// parsed is the result of annotations.Parse for one ingress.
 type parsed struct {
 	*annotations.Set // that of builder.noAnnotations for all ingresses without annotations
 	problems         []annotations.Problem

@@ -44,7 +44,7 @@ func (b *builder) useDefaultService(backend *Backend, name types.NamespacedName)
 	from.otherwise = backend.source.otherwise
 	backend.source = from
 	if from.fixed != nil {
-		backend.Service = service // from its type, Lua knows that the endpoint is a name
+		backend.Service = service // Lua sees from its type that the endpoint is a name
 	}
 }
 
@@ -88,7 +88,7 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	}
 }
 
-// findProblems reports what is wrong with a backend to each ingress that leads to it.
+// findProblems reports the problems of a backend as findings of an ingress that refers to it.
 func (b *builder) findProblems(backend *Backend, ingress *networkingv1.Ingress, key string) {
 	if backend.withoutClusterIP && b.annotations(ingress).Backend.ServiceUpstream {
 		b.find(ingress, key, "service %s has no cluster IP, which service-upstream requires; its endpoints are used", backend.of)
@@ -98,9 +98,9 @@ func (b *builder) findProblems(backend *Backend, ingress *networkingv1.Ingress, 
 	}
 }
 
-// isNameTaken reports whether the backend with the name of the wanted one belongs to another
-// service: service b-c in namespace a and service c in namespace a-b have the same backend name.
-// The oldest ingress gets it; requests must not reach the wrong service.
+// isNameTaken reports whether the wanted backend name belongs to another service: service b-c in
+// namespace a and service c in namespace a-b have the same backend name. The oldest ingress gets
+// the name; requests must not reach the wrong service.
 func (b *builder) isNameTaken(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
 	backend := b.backends[backendName(ingress.Namespace, wanted)]
 	return backend != nil && backend.of != types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
@@ -146,9 +146,9 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, wanted *ne
 	return backend
 }
 
-// useClusterIP makes the service's cluster IP the only endpoint, which leaves load balancing to
-// Kubernetes. It reports whether that is possible. As in ingress-nginx, a port number is used even if
-// the service does not declare it.
+// useClusterIP makes the service's cluster IP the only endpoint, so Kubernetes balances the load.
+// It returns false if the service has no cluster IP or port. As in ingress-nginx, a port number is
+// used even if the service does not declare it.
 func useClusterIP(backend *Backend) bool {
 	service := backend.Service
 	ip := service.Spec.ClusterIP

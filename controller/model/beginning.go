@@ -12,8 +12,8 @@ import (
 )
 
 // denyBeginning adds a location that answers 503 for a path that cannot appear in nginx.conf.
-// Without it, a shorter path, which may protect less, would answer its requests. The location
-// covers all requests that begin like the path.
+// Otherwise a shorter path, which may be less protected, would answer its requests. The location
+// covers all requests that start with the printable beginning of the path.
 func (b *builder) denyBeginning(ingress *networkingv1.Ingress, path rulePath, server *Server, reason string) {
 	beginning := printablePrefix(path.Path)
 	if b.usesRegex(ingress) {
@@ -30,8 +30,8 @@ func (b *builder) denyBeginning(ingress *networkingv1.Ingress, path rulePath, se
 	server.Locations = append(server.Locations, location)
 }
 
-// printablePrefix returns a path that is not a pattern, up to the first character that nginx.conf
-// cannot have.
+// printablePrefix returns a literal path up to the first control character, which nginx.conf cannot
+// contain.
 func printablePrefix(path string) string {
 	if end := strings.IndexFunc(path, isControl); end >= 0 {
 		path = path[:end]
@@ -39,8 +39,8 @@ func printablePrefix(path string) string {
 	return path
 }
 
-// literalPrefix returns the literal text with which every match of a pattern begins, ignoring case.
-// An invalid pattern is matched literally.
+// literalPrefix returns the literal prefix, ignoring case, that all matches of a pattern share. An
+// invalid pattern is treated as literal text.
 func literalPrefix(pattern string) string {
 	if options.BadPattern(pattern) != nil {
 		return printablePrefix(pattern)
@@ -53,7 +53,7 @@ func literalPrefix(pattern string) string {
 	return printablePrefix(prefix)
 }
 
-// beginningOf shortens a path until it certainly fits into nginx.conf, even as a quoted pattern.
+// beginningOf shortens a path until it fits into nginx.conf, even as a quoted pattern.
 func beginningOf(path string) string {
 	path = path[:min(len(path), longestPath)]
 	for !utf8.ValidString(path) || len(strconv.Quote(regexp.QuoteMeta(path)))+len("{literal_dollar}")*strings.Count(path, "$") > longestPath {

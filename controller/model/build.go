@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Build works out the model in the order of ingress-nginx: the default backend, all backends, the
+// Build computes the model in the order of ingress-nginx: the default backend, all backends, the
 // servers with their default locations, the paths, the canaries, the fallbacks of backends without
 // endpoints, then TCP and UDP. The findings are sorted.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
@@ -23,7 +23,7 @@ func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) 
 	return p.model(b), p.findings
 }
 
-// connect performs the first half of a build, after which the variables are known that snippets and
+// connect performs the first half of a build. It determines the variables that snippets and
 // patterns define.
 func (b *builder) connect() {
 	b.readAnnotations()
@@ -38,7 +38,7 @@ func (b *builder) connect() {
 	b.variables = b.definedVariables()
 }
 
-// finish performs the second half of a build. defined are the variables of all parts.
+// finish performs the second half of a build. defined contains the variables that any part defines.
 func (b *builder) finish(defined map[string]bool) *part {
 	b.further = b.furtherVariables(defined)
 	b.keepReadable()
@@ -63,7 +63,7 @@ func (b *builder) finish(defined map[string]bool) *part {
 	return p
 }
 
-// common is what belongs to no ingress.
+// common contains the configuration that belongs to no ingress.
 type common struct {
 	publishService           *corev1.Service
 	tcp, udp                 []L4Service
@@ -76,7 +76,7 @@ type common struct {
 // isCommon reports whether the builder builds the common part.
 func (b *builder) isCommon() bool { return b.builtCommon == nil }
 
-// addCommon adds what belongs to no ingress and affects none.
+// addCommon adds the configuration that belongs to no ingress and affects none.
 func (b *builder) addCommon() {
 	b.common.publishService = b.service(b.options.PublishService)
 	b.common.tcp = b.streamServices(b.options.TCPServices, corev1.ProtocolTCP)
@@ -100,22 +100,23 @@ func (p *part) model(b *builder) *Model {
 	return m
 }
 
-// take sets the fields that belong to no ingress.
+// take copies the fields that belong to no ingress.
 func (m *Model) take(c *common) {
 	m.PublishService, m.TCPBackends, m.UDPBackends = c.publishService, c.tcp, c.udp
 	m.AddHeaders, m.ProxySetHeaders = c.addHeaders, c.proxyHeaders
 	m.SSLDHParam, m.DefaultSSLCertificate = c.dhParam, c.defaultCertificate
 }
 
-// shared is what all builders of one configuration have in common, besides the cluster.
+// shared is the state that all builders of one configuration share, besides the cluster.
 type shared struct {
 	options       options.Options
 	noAnnotations annotations.Set
 	known         map[string]bool // variables that do not depend on the cluster
 	contents      *contents
 	sets          map[*networkingv1.Ingress]*parsed // a cache; only read while builders run
-	found         *foundEndpoints                   // of the cluster of this build
-	// defaultCertificate is the last one. If it stays the same, the object does as well.
+	found         *foundEndpoints                   // for the cluster of this build
+	// defaultCertificate is the last certificate. It stays the same object while its contents do
+	// not change.
 	defaultCertificate *SSLCert
 }
 
@@ -144,8 +145,8 @@ type builder struct {
 	named map[*networkingv1.Ingress]*fromConfigMaps // cache of configMapsOf
 	sets  map[*networkingv1.Ingress]*parsed
 
-	variables map[string]bool // those that the part defines
-	further   map[string]bool // those of nginx and of all parts
+	variables map[string]bool // defined by the part
+	further   map[string]bool // of nginx and of all parts, besides nginx's usual ones
 	*reads
 
 	files       map[string][]byte
@@ -153,8 +154,8 @@ type builder struct {
 	built       *part // the result
 }
 
-// newBuilder returns the builder of a part that consists of the given ingresses; built is nil for
-// the common part, and describes it for all others.
+// newBuilder returns the builder of a part that consists of the given ingresses. built is the
+// common part, or nil to build the common part itself.
 func newBuilder(cluster snapshot.Snapshot, s *shared, ingresses []*networkingv1.Ingress, built *common) *builder {
 	b := &builder{
 		Snapshot:    cluster,

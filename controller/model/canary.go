@@ -31,7 +31,7 @@ func (b *builder) addCanaries() {
 	}
 }
 
-// locationsOf returns the locations of other ingresses that a canary's path matches: one or none.
+// locationsOf returns the location of another ingress that a canary's path matches, or none.
 func (b *builder) locationsOf(path rulePath) []*Location {
 	server := b.servers[path.host]
 	if server == nil {

@@ -31,7 +31,7 @@ func (c *SSLCert) Covers(host string) bool {
 	return c != nil && c.covers != nil && c.covers(host) == nil
 }
 
-// same reports whether two certificates are the same in everything that nginx and its users see.
+// same reports whether two certificates are equal for nginx and its users.
 func (c *SSLCert) same(other SSLCert) bool {
 	return c != nil && c.Namespace == other.Namespace && c.Name == other.Name && c.UID == other.UID &&
 		c.PemFileName == other.PemFileName && c.PemCertKey == other.PemCertKey

@@ -11,7 +11,7 @@ import (
 )
 
 // close makes all locations of an ingress answer 503. It keeps only the annotations that determine
-// which requests the ingress gets, so no other location answers them.
+// which requests match the ingress, so no other location answers them.
 func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason string) {
 	set := b.noAnnotations
 	set.Denied = &reason
@@ -72,8 +72,8 @@ func (b *builder) closeRoute(location *Location, route snapshot.Route) {
 	}
 }
 
-// closeIfNameTaken makes a location answer 503 if its backend belongs to another service. That of a
-// closed ingress does so anyway.
+// closeIfNameTaken makes a location answer 503 if its backend name belongs to another service.
+// Locations of a closed ingress answer 503 already.
 func (b *builder) closeIfNameTaken(location *Location, wanted *networkingv1.IngressServiceBackend) {
 	if ingress := location.Ingress.Ingress; !b.closed(ingress) && b.isNameTaken(ingress, wanted) {
 		location.Denied = new("its backend would have the same name as another service's")

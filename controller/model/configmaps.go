@@ -17,8 +17,8 @@ var (
 	oneLine    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
 )
 
-// configMap returns the ConfigMap of that name, or nil. A later change of a ConfigMap that was
-// looked up starts a sync.
+// configMap returns the ConfigMap of that name, or nil. Later changes of a ConfigMap that was
+// looked up trigger a sync.
 func (b *builder) configMap(name types.NamespacedName) *corev1.ConfigMap {
 	b.configMaps[name] = true
 	return b.ConfigMaps[name]
@@ -54,11 +54,11 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	return headers
 }
 
-// mostEntries limits the number of headers and parameters in a ConfigMap, because nginx.conf has
-// them once per location.
+// mostEntries limits the number of headers and parameters in a ConfigMap, because nginx.conf
+// repeats them in each location.
 const mostEntries = 500
 
-// usable returns the entries of a ConfigMap that can be a name and a value in nginx.conf. It
+// usable returns the entries of a ConfigMap that are a valid name and value in nginx.conf. It
 // reports the others as findings.
 func (b *builder) usable(configMap types.NamespacedName, data map[string]string) map[string]string {
 	kept := make(map[string]string)
@@ -77,7 +77,7 @@ func (b *builder) usable(configMap types.NamespacedName, data map[string]string)
 	return kept
 }
 
-// fromConfigMaps is what an ingress gets from the ConfigMaps that its annotations name.
+// fromConfigMaps contains the data of the ConfigMaps that an ingress's annotations name.
 type fromConfigMaps struct {
 	denied        *string // why its requests get 503
 	answerHeaders map[string]string
@@ -85,7 +85,7 @@ type fromConfigMaps struct {
 	fastCGIParams map[string]string
 }
 
-// configMapsOf looks up the ConfigMaps of an ingress. It caches the result.
+// configMapsOf looks up the ConfigMaps of an ingress and caches the result.
 func (b *builder) configMapsOf(ingress *networkingv1.Ingress) *fromConfigMaps {
 	if known := b.named[ingress]; known != nil {
 		return known

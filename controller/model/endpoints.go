@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// source describes where the endpoints of a backend come from. With it they can be looked up again
-// if only slices change.
+// source describes where the endpoints of a backend come from, so they can be looked up again if
+// only slices change.
 type source struct {
 	fixed     []Endpoint // takes precedence over the slices of service
 	service   *corev1.Service
@@ -23,8 +23,8 @@ type source struct {
 	otherwise []Endpoint // used if there are no endpoints
 }
 
-// endpoints returns the endpoints of a source. It is for callers that use them for more than the
-// endpoints of a backend: any change of them makes Memo rebuild the whole model.
+// endpoints returns the endpoints of a source, for callers that use them for more than the
+// endpoints of a backend: any change of them makes Memo rebuild the parts that depend on them.
 func (b *builder) endpoints(from source) []Endpoint {
 	if from.service != nil {
 		b.frozen[snapshot.NameOf(from.service)] = true
@@ -43,7 +43,7 @@ func (b *builder) allowedEndpoints(from source) []Endpoint {
 	kept := withoutProtected(found, b.options.Ports)
 	if len(kept) < len(found) {
 		name := snapshot.NameOf(from.service)
-		b.frozen[name] = true // a full build repeats the finding
+		b.frozen[name] = true // a rebuild repeats the finding
 		b.findService(name, "an endpoint is one of the controller's own ports; it is left out")
 	}
 	return kept
@@ -66,9 +66,9 @@ func newFoundEndpoints() *foundEndpoints {
 	return &foundEndpoints{known: make(map[sourceKey][]Endpoint)}
 }
 
-// of returns the endpoints of a source, which find finds.
+// of returns the endpoints of a source. If they are not cached, it calls find.
 func (f *foundEndpoints) of(from source, find func() []Endpoint) []Endpoint {
-	if !from.follows() || from.otherwise != nil { // that of the default backend, which is one
+	if !from.follows() || from.otherwise != nil { // only the default backend has otherwise, and no part shares it
 		return find()
 	}
 	key := sourceKey{from.service, from.port}
@@ -84,7 +84,7 @@ func (f *foundEndpoints) of(from source, find func() []Endpoint) []Endpoint {
 	return found
 }
 
-// withoutProtected returns the endpoints that are not protected ports.
+// withoutProtected returns the endpoints that do not lead to protected ports.
 func withoutProtected(endpoints []Endpoint, ports options.Ports) []Endpoint {
 	isProtected := func(e Endpoint) bool {
 		address, err := netip.ParseAddr(e.Address)
@@ -100,8 +100,8 @@ func withoutProtected(endpoints []Endpoint, ports options.Ports) []Endpoint {
 // follows reports whether the endpoints come from the slices of a service.
 func (s source) follows() bool { return s.fixed == nil && s.service != nil }
 
-// endpoints returns the current endpoints without duplicates, sorted by address and port, so equal
-// slices in any order give equal bytes. It returns nil if there are none.
+// endpoints returns the current endpoints without duplicates, sorted by address and port, so the
+// order of slices has no effect. It returns nil if there are none.
 func (s source) endpoints(cluster snapshot.Snapshot, zone string) []Endpoint {
 	if s.fixed != nil {
 		return s.fixed

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// externalEndpoints returns the single endpoint of a service of type ExternalName, which is a name
-// that Lua resolves. If requests cannot reach it, it also returns the reason.
+// externalEndpoints returns the single endpoint of a service of type ExternalName, whose address is
+// a name that Lua resolves. If requests cannot reach it, it also returns the reason.
 func (b *builder) externalEndpoints(service *corev1.Service, wanted intstr.IntOrString) ([]Endpoint, string) {
 	if b.options.DisableExternalNames {
 		return nil, "is of type ExternalName, which --disable-svc-external-name forbids"

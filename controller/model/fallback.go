@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// fallbackService returns the service in an ingress's default-backend annotation, which answers if
-// the ingress's backends cannot, or nil.
+// fallbackService returns the service in an ingress's default-backend annotation, or nil. It
+// answers if the ingress's backends have no endpoints.
 func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service {
 	name := b.annotations(ingress).Backend.DefaultBackend
 	if name == "" {
@@ -76,8 +76,8 @@ func (b *builder) fallback(service *corev1.Service, replaced *Backend) *Backend 
 	return backend
 }
 
-// firstPort returns the endpoints of the first port of a service that answers in place of others. If
-// it has none, it returns the reason.
+// firstPort returns the endpoints of the first port of a default-backend service. If it has none,
+// it returns the reason.
 func (b *builder) firstPort(service *corev1.Service) (source, string) {
 	if len(service.Spec.Ports) == 0 {
 		return source{}, "has no port"

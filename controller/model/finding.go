@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Finding reports that part of an object of the user is wrong or was not applied as written.
+// Finding reports that part of a user's object is wrong or was not applied as written.
 type Finding struct {
 	Object string // "Kind namespace/name"
 	Key    string // the field of the object; empty for the whole object

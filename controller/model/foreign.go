@@ -2,13 +2,13 @@ package model
 
 import "windtunnel.dev/controller/annotations"
 
-// These methods have the names of the fields that templates for ingress-nginx read, where ours are
-// nested otherwise.
+// These methods have the names of the fields that templates for ingress-nginx read. In our types,
+// the fields are nested differently.
 
-// AffinityType returns cookie, or "" for none.
+// AffinityType returns "cookie", or "" without affinity.
 func (a SessionAffinity) AffinityType() string { return a.Type }
 
-// AffinityMode returns balanced or persistent.
+// AffinityMode returns "balanced" or "persistent".
 func (a SessionAffinity) AffinityMode() string { return a.Mode }
 
 // CookieSessionAffinity returns the attributes of the affinity cookie.

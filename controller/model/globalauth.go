@@ -7,7 +7,7 @@ import (
 )
 
 // denyWithoutGlobalAuth makes locations answer 503 if the ConfigMap's global-auth-url applies to
-// them but its service cannot be asked. Package options reports the finding.
+// them but cannot be used. Package options reports the finding.
 func (b *builder) denyWithoutGlobalAuth(servers []*Server) {
 	if b.options.Config.GlobalAuthURL != options.Unanswered {
 		return

@@ -10,22 +10,22 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// index finds the parts of the last model, and the backends that they share.
+// index looks up the parts of the last model, and the backends that they share.
 type index struct {
 	parts     map[*part]bool
 	partOf    map[*networkingv1.Ingress]*part
 	byHost    map[string]*part
 	backends  map[string]*sharedBackend
-	followers map[types.NamespacedName]map[string]bool // names of the backends whose endpoints are a service's
-	frozen    map[types.NamespacedName]map[*part]bool  // see reads
+	followers map[types.NamespacedName]map[string]bool // by service: names of the backends with its endpoints
+	frozen    map[types.NamespacedName]map[*part]bool  // by service; see reads
 	defined   map[string]int                           // the number of parts that define a variable
-	joined    map[string]bool                          // backends that parts do not build alike
+	joined    map[string]bool                          // backends that different parts would build differently
 }
 
-// sharedBackend is a backend and the parts that lead to it.
+// sharedBackend is a backend and the parts that refer to it.
 type sharedBackend struct {
 	backendUse
-	*Backend                // nil if no part builds it, because it has no requests
+	*Backend                // nil if no part builds it, because it gets no requests
 	built    int            // how many parts build it
 	parts    map[*part]bool // including those that do not build it
 }
@@ -97,7 +97,7 @@ func (x index) remove(p *part) {
 	}
 }
 
-// share returns the backend of that name after it has added the part to those that lead to it.
+// share adds a part to those that refer to a backend, and returns the backend.
 func (x index) share(name string, p *part) *sharedBackend {
 	shared := x.backends[name]
 	if shared == nil {
@@ -108,7 +108,7 @@ func (x index) share(name string, p *part) *sharedBackend {
 	return shared
 }
 
-// leave removes a part from those that lead to a backend.
+// leave removes a part from those that refer to a backend.
 func (x index) leave(name string, p *part) {
 	shared := x.backends[name]
 	if shared == nil {
@@ -119,7 +119,7 @@ func (x index) leave(name string, p *part) {
 	}
 }
 
-// backend returns the backend of that name as parts build it, or nil.
+// backend returns the backend of that name that the parts share, or nil.
 func (x index) backend(name string) *Backend {
 	if shared := x.backends[name]; shared != nil {
 		return shared.Backend
@@ -127,7 +127,7 @@ func (x index) backend(name string) *Backend {
 	return nil
 }
 
-// set replaces a shared backend; now may be nil.
+// set replaces a shared backend. If now is nil, it removes the backend.
 func (x index) set(shared *sharedBackend, now *Backend) {
 	if before := shared.Backend; before != nil && before.source.follows() {
 		remove(x.followers, snapshot.NameOf(before.source.service), before.Name)
@@ -138,7 +138,7 @@ func (x index) set(shared *sharedBackend, now *Backend) {
 	}
 }
 
-// affected returns the parts that a new ingress affects because of a backend that they share.
+// affected returns the parts that a new use of a backend affects because they share the backend.
 func (x index) affected(use backendUse) map[*part]bool {
 	shared := x.backends[use.name]
 	if shared == nil || !use.joins && !shared.joins && use.settings == shared.settings {
@@ -147,8 +147,7 @@ func (x index) affected(use backendUse) map[*part]bool {
 	return shared.parts
 }
 
-// differing returns the names of backends that parts would not build alike if some parts replaced
-// others.
+// differing returns the names of backends that parts would build differently if come replaced gone.
 func (x index) differing(gone, come []*part) []string {
 	leaves := make(map[string]int)
 	for _, p := range gone {
@@ -193,7 +192,7 @@ func sameEndpoints(a, b []Endpoint) bool {
 	return slices.EqualFunc(a, b, Endpoint.same)
 }
 
-// insert adds an element to one of several sets.
+// insert adds an element to the set with the given key.
 func insert[K, E comparable](sets map[K]map[E]bool, key K, element E) {
 	if sets[key] == nil {
 		sets[key] = make(map[E]bool)
@@ -201,7 +200,7 @@ func insert[K, E comparable](sets map[K]map[E]bool, key K, element E) {
 	sets[key][element] = true
 }
 
-// remove removes an element from one of several sets.
+// remove removes an element from the set with the given key.
 func remove[K, E comparable](sets map[K]map[E]bool, key K, element E) {
 	if delete(sets[key], element); len(sets[key]) == 0 {
 		delete(sets, key)

@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// requiredAnnotations maps algorithms to the annotation that selects them in Lua. load-balance
-// alone must not select them, because their key or cookie would be missing.
+// requiredAnnotations maps algorithms to the annotation that they require. load-balance alone must
+// not select them, because their key or cookie would be missing.
 var requiredAnnotations = map[string]string{
 	"chash":             "upstream-hash-by",
 	"chashsubset":       "upstream-hash-by",
@@ -27,7 +27,7 @@ func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	return cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance)
 }
 
-// lacks returns the annotation that load-balance requires and that is missing, or "".
+// lacks returns the missing annotation that load-balance requires, or "".
 func lacks(set *annotations.Set) string {
 	if set.Affinity.Type != "" || set.Backend.UpstreamHashBy.By != "" {
 		return "" // it overrides load-balance

@@ -8,8 +8,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// sortLocations sorts locations by descending length of path, then by descending path. Where nginx
-// tries locations one by one, the most specific must come first.
+// sortLocations sorts locations by descending length of path, then by descending path. nginx tries
+// patterns one by one, so the most specific must come first.
 func sortLocations(locations []*Location) {
 	slices.SortStableFunc(locations, func(a, b *Location) int {
 		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(b.Path, a.Path))
@@ -23,8 +23,8 @@ func (l *Location) isPattern() bool {
 	return l.Rewrite.Target != "" && l.Rewrite.Target != l.Path || l.Rewrite.UseRegex
 }
 
-// makesPatterns reports whether the location, or one that splitPrefixes makes of it, is a pattern. Of a
-// prefix "/p" that is rewritten to itself, "/p/" is one.
+// makesPatterns reports whether the location, or one that splitPrefixes derives from it, is a
+// pattern. If the prefix "/p" is rewritten to itself, the derived "/p/" is a pattern.
 func (l *Location) makesPatterns() bool {
 	splits := *l.PathType == networkingv1.PathTypePrefix && !strings.HasSuffix(l.Path, "/") && !l.Beginning
 	return l.isPattern() || splits && l.Rewrite.Target != ""

@@ -20,14 +20,14 @@ import (
 
 const authFolder = "/etc/ingress-controller/auth/"
 
-// locationSecrets is what the locations of an ingress get from Secrets.
+// locationSecrets contains the data from Secrets for the locations of an ingress.
 type locationSecrets struct {
 	proxySSL ProxySSL
 	auth     annotations.BasicDigestAuth
 	denied   *string
 }
 
-// addLocationSecrets adds the passwords of clients and the certificates for pods to locations. If a
+// addLocationSecrets adds passwords for basic authentication and certificates for TLS to pods. If a
 // Secret cannot be used, the locations of its ingress are denied, because ignoring either would
 // reduce protection.
 func (b *builder) addLocationSecrets() {
@@ -85,8 +85,8 @@ func (b *builder) locationSecrets(ingress *networkingv1.Ingress) locationSecrets
 	return all
 }
 
-// proxySSL returns the CA certificates that verify pods and the certificate for pods, as far as the
-// Secret has them.
+// proxySSL returns the CA certificates that verify pods, and the client certificate for pods.
+// Either may be missing.
 func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 	name := parseName(asked.Secret)
 	secret, err := b.secret(name)
@@ -119,7 +119,7 @@ func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 	return proxy, nil
 }
 
-// passwords adds the file of user names and hashed passwords.
+// passwords adds the file with user names and hashed passwords.
 func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.BasicDigestAuth) error {
 	name := parseName(auth.Secret)
 	secret, err := b.secret(name)
@@ -143,7 +143,7 @@ func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.Bas
 	return nil
 }
 
-// passwordFile returns the file that nginx reads, made from a Secret with one key per user.
+// passwordFile returns nginx's password file for a Secret with one key per user.
 func passwordFile(users map[string][]byte) []byte {
 	var file bytes.Buffer
 	for _, user := range slices.Sorted(maps.Keys(users)) {

@@ -15,9 +15,9 @@ import (
 )
 
 // Memo builds a sequence of models and repeats only the work that a change of the cluster can
-// affect. If only endpoints changed, it rebuilds only the backends of these endpoints; otherwise
-// only the parts with ingresses, services or other objects that changed. The results are the same
-// as those of Build. It compares objects by identity, because nobody modifies them.
+// affect. If only endpoints changed, it rebuilds only their backends; otherwise only the parts with
+// changed ingresses, services or other objects. The results are the same as those of Build. It
+// compares objects by identity, because nobody modifies them.
 //
 // The zero Memo is ready to use.
 type Memo struct {
@@ -30,8 +30,8 @@ type Memo struct {
 	index
 }
 
-// origin is how everything except the endpoints of Backends was built. The maps have the objects
-// that were looked up, including missing ones.
+// origin identifies the inputs of everything except the endpoints of Backends. The maps contain the
+// objects that were looked up, including missing ones.
 type origin struct {
 	configMaps, secrets map[types.NamespacedName]bool
 }
@@ -59,15 +59,15 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 	return m.model, m.findings
 }
 
-// change is what a new cluster changes in a model.
+// change is the difference that a new cluster makes to a model.
 type change struct {
 	gone, come []*networkingv1.Ingress
-	parts      map[*part]bool // to build again
-	all        bool           // build all parts again
+	parts      map[*part]bool // to rebuild
+	all        bool           // rebuild all parts
 	moves      []move
 }
 
-// move is a backend whose endpoints have changed, and nothing else.
+// move is a backend of which only the endpoints changed.
 type move struct {
 	shared *sharedBackend
 	now    *Backend
@@ -116,7 +116,7 @@ func (m *Memo) findReaders(c change, changed map[types.NamespacedName]bool, look
 	}
 }
 
-// follow adds what changed slices change in a backend and in the parts that lead to it.
+// follow adds the effects of changed slices on a backend and on the parts that refer to it.
 func (m *Memo) follow(c *change, shared *sharedBackend, now snapshot.Snapshot) {
 	backend := shared.Backend
 	endpoints := backend.source.endpoints(now, m.options.Zone)
@@ -154,8 +154,8 @@ func (m *Memo) moved(c change) *Model {
 	return &next
 }
 
-// differing returns the elements that only one of two lists has. Most of the elements are the same,
-// and in the same order.
+// differing returns the elements that are in only one of two lists. Most elements are in both, in
+// the same order.
 func differing(before, now []*networkingv1.Ingress) (gone, come []*networkingv1.Ingress) {
 	if snapshot.SameIngresses(before, now) {
 		return nil, nil
@@ -179,8 +179,8 @@ func differing(before, now []*networkingv1.Ingress) (gone, come []*networkingv1.
 	return slices.Collect(maps.Keys(had)), come
 }
 
-// changedObjects returns the names of the objects that differ. It is fast if both are the same map,
-// which the snapshots of a Ledger share if nothing of that kind changed.
+// changedObjects returns the names of the objects that differ. It is fast if both maps are the
+// same; snapshots of a Ledger share the map if no object of that kind changed.
 func changedObjects[T comparable](before, now map[types.NamespacedName]T) map[types.NamespacedName]bool {
 	if reflect.ValueOf(before).Pointer() == reflect.ValueOf(now).Pointer() {
 		return nil
@@ -206,7 +206,7 @@ func (m *Model) SameButEndpoints(other *Model) bool {
 }
 
 // SameServing reports whether two models of one Memo are equal except for the endpoints of their
-// backends, and whether the same backends have any.
+// backends, and the same backends have endpoints.
 func (m *Model) SameServing(other *Model) bool {
 	return m.SameButEndpoints(other) && m.filled == other.filled
 }

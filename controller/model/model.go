@@ -1,4 +1,4 @@
-// Package model works out what nginx must do from the cluster and the options. It stands between
+// Package model computes what nginx must do from the cluster and the options. It stands between
 // snapshot and options, which provide its input, and render and wire, which encode its result for
 // nginx and for Lua. Its one rule: Build is pure and deterministic; equal inputs in any order give
 // an equal model.
@@ -54,17 +54,17 @@ type Backend struct {
 	SSLPassthrough       bool
 	SessionAffinity      SessionAffinity
 	UpstreamHashBy       annotations.UpstreamHashBy
-	NoServer             bool // true for a canary, to which no location leads
+	NoServer             bool // true for a canary, which no location uses directly
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
 
-	of               types.NamespacedName // the service; another service may give the same backend name
+	of               types.NamespacedName // the service; another service may have the same backend name
 	source           source
-	problem          string // what is wrong with the service, for findings; empty if nothing is
-	withoutClusterIP bool   // whether service-upstream was asked for in vain
+	problem          string // of the service, for findings; empty if there is none
+	withoutClusterIP bool   // the service has no cluster IP, which service-upstream requires
 }
 
-// SessionAffinity describes how clients are kept on one pod.
+// SessionAffinity describes how clients stay on one pod.
 type SessionAffinity struct {
 	annotations.Affinity
 	Locations map[string][]string // maps hosts to paths, in the order of the ingresses
@@ -74,7 +74,7 @@ type SessionAffinity struct {
 type Endpoint struct {
 	Address string
 	Port    string
-	Target  *corev1.ObjectReference // the pod; nil if it is not known
+	Target  *corev1.ObjectReference // the pod; nil if unknown
 }
 
 // same reports whether two endpoints are equal.
@@ -152,7 +152,7 @@ type CustomHeaders struct {
 	Headers map[string]string
 }
 
-// ProxySSL describes how nginx connects to pods over TLS, and names the files for it.
+// ProxySSL describes how nginx connects to pods over TLS, and names the files that it uses.
 type ProxySSL struct {
 	CAFileName  string
 	CASHA       string
@@ -162,7 +162,7 @@ type ProxySSL struct {
 	annotations.ProxySSL
 }
 
-// CertificateAuth describes how clients present certificates, and names the files for it.
+// CertificateAuth describes how clients present certificates, and names the files that verify them.
 type CertificateAuth struct {
 	Secret             string // namespace/name
 	PemFileName        string // of the Secret's certificate, if it has one; only for users' templates
@@ -195,8 +195,8 @@ type L4Backend struct {
 	ProxyProtocol ProxyProtocol
 }
 
-// ProxyProtocol selects where nginx uses the PROXY protocol: it expects it from clients (Decode),
-// or sends it to pods (Encode).
+// ProxyProtocol selects where nginx uses the PROXY protocol: from clients (Decode) and to pods
+// (Encode).
 type ProxyProtocol struct {
 	Decode, Encode bool
 }

@@ -19,8 +19,8 @@ const (
 	DefaultServerName  = "_"
 )
 
-// BackendList is a long list of backends, sorted by name, that shares most of its memory with
-// similar lists.
+// BackendList is a list of backends, sorted by name, that shares most of its memory with the lists
+// that it is derived from.
 type BackendList struct{ blocks.List[*Backend] }
 
 // NewBackendList returns a list of backends that are sorted by name. It keeps the slice, which must

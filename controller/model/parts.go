@@ -11,16 +11,16 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// part is what a group of ingresses becomes. Ingresses that could affect each other are in the same
-// group; see references. So a part depends on no other one, except through shared. One part, the
-// common one, also has everything that belongs to no ingress: the server for all other names, the
-// default backend, TCP and UDP.
+// part is the configuration of a group of ingresses. Ingresses that could affect each other are in
+// the same group; see references. So a part depends on no other one, except through shared. One
+// part, the common one, also contains everything that belongs to no ingress: the server for all
+// other names, the default backend, TCP and UDP.
 type part struct {
 	group  // its ingresses include those that are left out
 	common bool
 
 	servers          []*Server // sorted by hostname
-	backends         Backends  // sorted by name; other parts may have the same; only the common part has the default backend
+	backends         Backends  // sorted by name; parts may share backends; only the common part has the default backend
 	redirects        []Redirect
 	passthrough      []PassthroughBackend
 	files            map[string][]byte
@@ -30,13 +30,13 @@ type part struct {
 	*reads
 }
 
-// reads is what a part depends on besides its ingresses.
+// reads lists the objects on which a part depends besides its ingresses.
 type reads struct {
 	// decisive are the backends whose first or last endpoint affects more than the backend itself.
-	// frozen are the services for which any change of endpoints does.
+	// frozen are the services for which any change of endpoints does so.
 	decisive map[string]bool
 	frozen   map[types.NamespacedName]bool
-	// The objects that were looked up, including missing ones.
+	// The following are the objects that were looked up, including missing ones.
 	services, configMaps, secrets map[types.NamespacedName]bool
 }
 
@@ -50,14 +50,14 @@ func newReads() *reads {
 	}
 }
 
-// references are what other ingresses could share with an ingress.
+// references are the hosts and backends of an ingress that other ingresses may share.
 type references struct {
 	hosts []string // its hosts and their aliases and counterparts with www; ingresses that share one are in one part
 	uses  []backendUse
 }
 
-// backendUse is a backend to which ingresses lead. If all of its ingresses give it the same settings,
-// all parts build it alike and share the result. Otherwise its ingresses are in one part.
+// backendUse is a reference to a backend. If all ingresses give a backend the same settings, all
+// parts build it alike and share the result. Otherwise its ingresses are in one part.
 type backendUse struct {
 	name     string
 	settings backendSettings
@@ -107,7 +107,7 @@ func (b *builder) referencesOf(ingress *networkingv1.Ingress) references {
 	return r
 }
 
-// counterpart returns the host with www if it has none, and without it if it has.
+// counterpart returns the host with "www." added or removed.
 func counterpart(host string) string {
 	if bare, had := strings.CutPrefix(host, "www."); had {
 		return bare
@@ -115,23 +115,23 @@ func counterpart(host string) string {
 	return "www." + host
 }
 
-// group is a list of ingresses for one part, and what all of them refer to.
+// group is a list of ingresses for one part, and their references.
 type group struct {
 	ingresses []*networkingv1.Ingress
 	references
 }
 
-// grouped divides ingresses into groups that share no host, and no backend whose ingresses must be in
-// one part. joined are backends for which that is known. The order within each group stays. The
-// first group is that of the common part.
+// grouped divides ingresses into groups that share no host, and no backend whose ingresses must be
+// in one part. joined are backends already known to be such. Each group keeps the order of its
+// ingresses. The first group is that of the common part.
 func grouped(ingresses []*networkingv1.Ingress, referencesOf func(*networkingv1.Ingress) references, joined map[string]bool) []group {
 	all := make([]references, len(ingresses))
 	for i, ingress := range ingresses {
 		all[i] = referencesOf(ingress)
 	}
 	join(all, joined)
-	// leader is a forest with one tree per group; the common group has the root 0, the ingress i
-	// is the node i+1.
+	// leader is a forest with one tree per group. The root of the common group is node 0; ingress i
+	// is node i+1.
 	leader := make([]int, len(ingresses)+1)
 	for i := range leader {
 		leader[i] = i
@@ -207,7 +207,7 @@ func comparePassthrough(x, y PassthroughBackend) int {
 	return cmp.Compare(x.Hostname, y.Hostname)
 }
 
-// replaced returns a sorted list without some of its elements, and with others.
+// replaced returns a sorted list with the elements gone removed and the elements come added.
 func replaced[T any](list []T, gone, come []T, compare func(x, y T) int) []T {
 	if len(gone) == 0 && len(come) == 0 {
 		return list
@@ -227,7 +227,7 @@ func replaced[T any](list []T, gone, come []T, compare func(x, y T) int) []T {
 	return append(next, come...)
 }
 
-// sortFindings sorts findings and removes duplicates, so the result does not depend on parts.
+// sortFindings sorts findings and removes duplicates, so the result does not depend on the parts.
 func sortFindings(all []Finding) []Finding {
 	slices.SortFunc(all, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Object, y.Object), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Reason, y.Reason))

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// PassthroughBackend is a host whose TLS connections are forwarded to a service without being
-// decrypted.
+// PassthroughBackend is a host whose TLS connections are forwarded to a service without decryption.
 type PassthroughBackend struct {
 	Backend  string
 	Hostname string
@@ -21,8 +20,8 @@ type PassthroughBackend struct {
 	Address  string // "host:port" of the service
 }
 
-// addPassthrough configures TLS passthrough for the hosts of ingresses that ask for it. An
-// encrypted connection has no visible path, so only "/" counts.
+// addPassthrough configures TLS passthrough for the hosts of ingresses that request it. The path of
+// an encrypted request is unknown, so only "/" counts.
 func (b *builder) addPassthrough() {
 	for _, ingress := range b.Ingresses {
 		if !b.annotations(ingress).Backend.SSLPassthrough || b.isCanary(ingress) {

@@ -83,7 +83,7 @@ func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 	}
 }
 
-// shown quotes a text of the user for a message, and shortens it if necessary.
+// shown quotes a user's text for a message and truncates it to 100 bytes.
 func shown(path string) string {
 	if len(path) > 100 {
 		return strconv.Quote(path[:100]) + "…"

@@ -41,9 +41,9 @@ func protocolOf(protocol corev1.Protocol) corev1.Protocol {
 	return protocol
 }
 
-// slicePorts returns the port numbers in a slice that belong to a service port. If the service port
-// has no name, the slice's ports belong to it; otherwise those of the same name do. If no name
-// matches, a numeric target port is used, as in ingress-nginx.
+// slicePorts returns the port numbers in a slice that belong to a service port: all ports if the
+// service port has no name, otherwise those of the same name. If no name matches, a numeric target
+// port is used, as in ingress-nginx.
 func slicePorts(all []discoveryv1.EndpointPort, port corev1.ServicePort) []int32 {
 	target := targetPort(port)
 	numeric := target.Type == intstr.Int && target.IntVal > 0

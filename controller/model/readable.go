@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// keepReadable replaces annotation values that nginx would reject together with the whole
-// configuration: unknown variables, invalid regular expressions, unknown ciphers. It reports each
-// replacement as a finding.
+// keepReadable replaces annotation values for which nginx would reject the whole configuration:
+// unknown variables, invalid regular expressions, unknown ciphers. It reports each replacement as a
+// finding.
 func (b *builder) keepReadable() {
 	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
 		server := b.servers[host]
@@ -130,8 +130,8 @@ func (r readable) cacheKey() {
 	*key = r.text("auth-cache-key", *key)
 }
 
-// deny makes the location answer 503. Without the annotation, it might admit more clients than it
-// should.
+// deny makes the location answer 503. Without the annotation, the location might admit more clients
+// than it should.
 func (r readable) deny(annotation string) {
 	if r.location.Denied == nil {
 		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
@@ -142,7 +142,7 @@ func (r readable) deny(annotation string) {
 // parameter; see longestPath.
 const longestText = 2500
 
-// pair checks a value that is "off" or a pattern and its replacement.
+// pair checks a value that is "off", or a pattern and its replacement.
 func (r readable) pair(annotation, text string) string {
 	fields := strings.Fields(text)
 	if len(fields) != 2 {
@@ -160,7 +160,8 @@ func (r readable) pair(annotation, text string) string {
 	return strings.Join(fields, " ")
 }
 
-// values checks the values from a ConfigMap. It copies the map, which may belong to a snapshot.
+// values checks the values from a ConfigMap. It copies the map, because the original may belong to
+// a snapshot.
 func (r readable) values(annotation string, given map[string]string) map[string]string {
 	values := maps.Clone(given)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -170,7 +171,8 @@ func (r readable) values(annotation string, given map[string]string) map[string]
 }
 
 // path checks a path that nginx matches as a regular expression. An invalid expression is matched
-// literally. If that does not fit into nginx.conf, requests with the same beginning are denied.
+// literally. If the literal does not fit into nginx.conf, requests with the same beginning are
+// denied.
 func (r readable) path() {
 	if r.location.Beginning {
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
@@ -210,7 +212,7 @@ func (r readable) certificateNames(server *Server) {
 // (ngx_http_grpc_module, ngx_http_fastcgi_module).
 const LongestHeader = 46
 
-// headers reports headers whose names are too long. Package render leaves them out.
+// headers reports headers whose names are too long. Package render omits them.
 func (r readable) headers() {
 	protocol := strings.ToUpper(r.location.BackendProtocol)
 	if protocol != "GRPC" && protocol != "GRPCS" && protocol != "FCGI" {

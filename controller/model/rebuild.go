@@ -28,8 +28,8 @@ func (m *Memo) buildAll(cluster snapshot.Snapshot) {
 	}
 }
 
-// buildAgain builds the parts that a change affects. Their ingresses may be grouped in another way
-// then.
+// buildAgain rebuilds the parts that a change affects. Their ingresses may be grouped differently
+// afterwards.
 func (m *Memo) buildAgain(cluster snapshot.Snapshot, c change) {
 	for _, ingress := range c.gone {
 		delete(m.sets, ingress)
@@ -60,7 +60,7 @@ func (m *Memo) buildAgain(cluster snapshot.Snapshot, c change) {
 }
 
 // readAnnotations adds the annotations of ingresses to the cache, and returns a builder that has
-// all of them.
+// all cached annotations.
 func (m *Memo) readAnnotations(cluster snapshot.Snapshot, ingresses []*networkingv1.Ingress) *builder {
 	var readers []*builder
 	for some := range slices.Chunk(ingresses, 64) {
@@ -75,8 +75,8 @@ func (m *Memo) readAnnotations(cluster snapshot.Snapshot, ingresses []*networkin
 	return all
 }
 
-// build replaces parts by those of the given ingresses. It returns false, and does not change the
-// model, if all parts must be built, or built in other groups.
+// build replaces parts by new parts of the given ingresses. It returns false, and does not change
+// the model, if all parts must be rebuilt or the groups must change.
 func (m *Memo) build(cluster snapshot.Snapshot, gone []*part, ingresses []*networkingv1.Ingress, all bool) bool {
 	reader := newBuilder(cluster, m.shared, nil, nil)
 	reader.sets = m.sets
@@ -120,12 +120,12 @@ func (m *Memo) build(cluster snapshot.Snapshot, gone []*part, ingresses []*netwo
 	return true
 }
 
-// sameForOthers reports whether the parts of ingresses would be the same.
+// sameForOthers reports whether the other parts would be the same with either common part.
 func (c *common) sameForOthers(other *common) bool {
 	return c.defaultBackend.Service == other.defaultBackend.Service && c.defaultCertificate == other.defaultCertificate
 }
 
-// definedAfter returns the variables that are defined if the builders replace some parts, and
+// definedAfter returns the variables that are defined after the builders' parts replace gone, and
 // whether they are the same as now.
 func (m *Memo) definedAfter(gone []*part, builders []*builder) (defined map[string]bool, same bool) {
 	count := maps.Clone(m.defined)
@@ -152,7 +152,7 @@ func (m *Memo) definedAfter(gone []*part, builders []*builder) (defined map[stri
 	return defined, same
 }
 
-// replace makes a new model in which some parts replace others.
+// replace makes a new model in which the parts come replace the parts gone.
 func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *common) {
 	touched := slices.Concat(gone, come)
 	next := *m.model
@@ -186,7 +186,7 @@ func (m *Memo) replace(cluster snapshot.Snapshot, gone, come []*part, ofAll *com
 	m.model = &next
 }
 
-// exchange replaces parts in the index, and returns what that does to the backends of the model. A
+// exchange replaces parts in the index, and returns the backends that the model loses and gains. A
 // backend that stays equal stays the same object.
 func (m *Memo) exchange(gone, come []*part) (goneBackends, comeBackends []*Backend) {
 	before := make(map[string]*Backend)
@@ -229,8 +229,8 @@ func collect[T any](parts []*part, of func(*part) []T) []T {
 	return all
 }
 
-// merged returns the union of the maps of all parts, which is the same map as before if the parts that
-// came have the entries of those that are gone.
+// merged returns the union of the maps of all parts. It returns the map before if come and gone
+// have equal entries.
 func merged[K comparable, V any](m *Memo, before map[K]V, gone, come []*part, of func(*part) map[K]V, equal func(V, V) bool) map[K]V {
 	if before != nil && maps.EqualFunc(union(slices.Values(gone), of), union(slices.Values(come), of), equal) {
 		return before

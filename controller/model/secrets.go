@@ -36,7 +36,7 @@ func (c *contents) of(object *corev1.Secret) tls.Contents {
 	return found
 }
 
-// keep forgets the Secrets that are not in a cluster.
+// keep drops the Secrets that are not in the cluster.
 func (c *contents) keep(cluster snapshot.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ type secret struct {
 	tls.Contents
 }
 
-// addSecrets adds what servers and locations get from Secrets. A bad Secret affects only the hosts
-// and locations that use it.
+// addSecrets adds the data from Secrets to servers and locations. A bad Secret affects only the
+// hosts and locations that use it.
 func (b *builder) addSecrets() {
 	b.files = make(map[string][]byte)
 	if b.isCommon() {
@@ -67,8 +67,8 @@ func (b *builder) addSecrets() {
 	b.addPassthrough()
 }
 
-// secret returns the Secret of that name, or an error if it does not exist. A later change of a
-// Secret that was looked up starts a sync.
+// secret returns the Secret of that name, or an error if it does not exist. Later changes of a
+// Secret that was looked up trigger a sync.
 func (b *builder) secret(name types.NamespacedName) (secret, error) {
 	b.secrets[name] = true
 	object := b.Secrets[name]
@@ -78,8 +78,8 @@ func (b *builder) secret(name types.NamespacedName) (secret, error) {
 	return secret{object, b.contents.of(object)}, nil
 }
 
-// secretWithPair returns a Secret with a certificate that OpenSSL accepts. The ciphers may lower
-// the security level that OpenSSL enforces.
+// secretWithPair returns a Secret with a certificate that OpenSSL accepts. ciphers may lower the
+// security level that OpenSSL enforces.
 func (b *builder) secretWithPair(name types.NamespacedName, ciphers string) (secret, error) {
 	s, err := b.secret(name)
 	if err != nil {
@@ -94,8 +94,8 @@ func (b *builder) secretWithPair(name types.NamespacedName, ciphers string) (sec
 	return s, s.Pair.Weak()
 }
 
-// lacks returns the error for a missing part of a Secret: the problem with one of its keys or, if
-// there is none, that the keys are missing.
+// lacks returns the error for missing keys of a Secret: the problem with one of the keys or, if
+// there is none, that they are missing.
 func (s secret) lacks(keys ...string) error {
 	for _, problem := range s.Problems {
 		for _, key := range keys {
@@ -128,8 +128,8 @@ func fileName(part string, name types.NamespacedName) string {
 	return short(part+name.Namespace+"_"+name.Name) + ".pem"
 }
 
-// short returns a file name, without extension, that fits into a file system (NAME_MAX is 255
-// bytes). It replaces the end of a longer name with a hash of the whole name.
+// short returns a file name, without extension, that a file system accepts (NAME_MAX is 255 bytes).
+// It replaces the end of a longer name with a hash of the whole name.
 func short(name string) string {
 	const longest = 200
 	if len(name) <= longest {

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// addServers adds the server for all names and one server per host. Each gets a location "/" until
-// an ingress claims that path.
+// addServers adds the server for all other names and one server per host. Each gets a location "/"
+// until an ingress claims that path.
 func (b *builder) addServers() {
 	if b.isCommon() {
 		b.addCatchAll()
@@ -27,7 +27,7 @@ func (b *builder) addServers() {
 	}
 }
 
-// addCatchAll adds the server for all names that no ingress has.
+// addCatchAll adds the server for all names that no ingress claims.
 func (b *builder) addCatchAll() {
 	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
 	catchAll.IsDefBackend = true
@@ -36,8 +36,8 @@ func (b *builder) addCatchAll() {
 	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
 }
 
-// claimCatchAll assigns "/" of the server for all names to an ingress with a default backend and no
-// rules. The oldest such ingress wins.
+// claimCatchAll assigns "/" of the server for all other names to an ingress with a default backend
+// and no rules. The oldest such ingress wins.
 func (b *builder) claimCatchAll(ingress *networkingv1.Ingress) {
 	if ingress.Spec.DefaultBackend == nil || ingress.Spec.DefaultBackend.Service == nil || len(ingress.Spec.Rules) > 0 {
 		return
@@ -124,12 +124,12 @@ func (l *Location) owner() types.NamespacedName {
 }
 
 // find returns the index of the location with exactly this path and type, or -1. ingress-nginx
-// compares the path alone, and so can produce two equal locations.
+// compares only the path, and so can produce two equal locations.
 func (s *Server) find(path string, pathType networkingv1.PathType) int {
 	if s.byClaim == nil {
 		s.byClaim = make(map[claim]int)
 	}
-	for i := len(s.byClaim); i < len(s.Locations); i++ { // all are different, so byClaim has one entry per location
+	for i := len(s.byClaim); i < len(s.Locations); i++ { // all claims differ, so byClaim has one entry per location
 		l := s.Locations[i]
 		s.byClaim[claim{l.Path, *l.PathType}] = i
 	}

@@ -8,7 +8,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// addServerSettings applies the annotations that concern a whole host. For each setting, the oldest
+// addServerSettings applies the annotations that affect a whole host. For each setting, the oldest
 // ingress wins.
 func (b *builder) addServerSettings() {
 	for _, ingress := range b.Ingresses {
@@ -51,7 +51,7 @@ func (b *builder) addSettings(server *Server, ingress *networkingv1.Ingress) {
 	}
 }
 
-// serverWish is a setting of a server and the ingress that asks for it.
+// serverWish is a server and an ingress that requests a setting for it.
 type serverWish struct {
 	server  *Server
 	ingress *networkingv1.Ingress
@@ -81,8 +81,8 @@ func (b *builder) addAliases(server *Server, ingress *networkingv1.Ingress, alia
 	}
 }
 
-// settleAliases assigns each alias to one server. A server whose own name it is wins, then the
-// oldest ingress. It sorts the aliases and removes duplicates.
+// settleAliases assigns each alias to one server. A server with that hostname wins, then the oldest
+// ingress. It sorts the aliases and removes duplicates.
 func (b *builder) settleAliases() {
 	b.aliases = make(map[string]*Server)
 	for _, w := range b.aliased {
@@ -102,7 +102,7 @@ func (b *builder) settleAliases() {
 	}
 }
 
-// holderOf returns the server that has the name as its own or as an alias, or nil.
+// holderOf returns the server that has the name as its hostname or as an alias, or nil.
 func (b *builder) holderOf(name string) *Server {
 	if server := b.servers[name]; server != nil {
 		return server
@@ -110,7 +110,7 @@ func (b *builder) holderOf(name string) *Server {
 	return b.aliases[name]
 }
 
-// redirects returns the hosts that only redirect to their counterpart with, or without, www.
+// redirects returns the hosts that only redirect to their counterpart with or without "www.".
 func (b *builder) redirects() []Redirect {
 	var all []Redirect
 	for _, w := range b.fromToWWW {

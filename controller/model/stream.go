@@ -35,7 +35,7 @@ func streamSnippets(ingresses []*networkingv1.Ingress, sets map[*networkingv1.In
 	return slices.DeleteFunc(all, func(snippet string) bool { return snippet == "" })
 }
 
-// streamServices returns the services to which a ConfigMap assigns ports, except those without
+// streamServices returns the services to which a ConfigMap assigns ports. It omits services without
 // endpoints: nginx does not listen on their ports.
 func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1.Protocol) []L4Service {
 	if configMap.Name == "" {
@@ -136,8 +136,8 @@ func parseL4Backend(text string, protocol corev1.Protocol) (backend L4Backend, p
 	return L4Backend{Namespace: namespace, Name: name, Port: intstr.Parse(fields[1]), Protocol: protocol}, fields[2:], nil
 }
 
-// parseProxyProtocol parses [PROXY[:PROXY]]. With the first field nginx expects the PROXY protocol
-// from clients, with the second it sends it to pods. The error describes what is ignored.
+// parseProxyProtocol parses [PROXY[:PROXY]]. The first field makes nginx expect the PROXY protocol
+// from clients, the second makes it send the protocol to pods. The error names the ignored fields.
 func parseProxyProtocol(fields []string, protocol corev1.Protocol) (ProxyProtocol, error) {
 	switch {
 	case len(fields) == 0:

@@ -8,7 +8,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// hints describes whether traffic to a service stays in its zone.
+// hints describes whether traffic to a service stays in the controller's zone.
 type hints struct {
 	zone string // empty if traffic may leave the zone
 	// fallback means that all endpoints of a slice are used if none is for the zone.

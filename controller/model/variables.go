@@ -20,7 +20,7 @@ func isVariable(name string, further map[string]bool) bool {
 var reference = regexp.MustCompile(`\$(?:[1-9]|\{(\w+)\}|(\w+)|)`)
 
 // escapeUnknownVariables replaces the dollar sign of each variable that nginx does not know, and
-// would reject, by a literal one. It also returns those variables as written.
+// would reject, by a literal dollar sign. It also returns those variables as written.
 func escapeUnknownVariables(text string, further map[string]bool) (known string, unknown []string) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -41,8 +41,8 @@ var (
 	captured  = regexp.MustCompile(`\(\?P?[<'](\w+)[>']`)
 )
 
-// knownVariables returns the variables of this nginx, and those that snippets of the ConfigMap
-// mention, and may define.
+// knownVariables returns the variables of this nginx, and those that the ConfigMap's snippets
+// mention and so may define.
 func knownVariables(opts options.Options) map[string]bool {
 	config := opts.Config
 	known := opts.FurtherVariables()
@@ -52,8 +52,8 @@ func knownVariables(opts options.Options) map[string]bool {
 	return known
 }
 
-// definedVariables returns the variables that snippets of the part mention, and may define, and the
-// named captures of its patterns and wildcard hosts.
+// definedVariables returns the variables that the part's snippets mention and so may define, and
+// the named captures of its patterns and wildcard hosts.
 func (b *builder) definedVariables() map[string]bool {
 	defined := make(map[string]bool)
 	for _, server := range b.servers {
