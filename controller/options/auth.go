@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// authURL matches URLs of authentication services. What follows the host may have more characters
-// than annotations accept.
+// authURL matches URLs of authentication services. It allows more characters after the host than
+// annotations do.
 var authURL = regexp.MustCompile(`^[\-._~a-zA-Z0-9:,&= $]*//[\-._~a-zA-Z0-9:,&= $]*(?:[/?][/\-._~a-zA-Z0-9:,?&= $%+!*();@]*)?$`)
 
 // AuthHost returns the host in a URL of external authentication, without its port. The URL must
@@ -40,7 +40,7 @@ const Unanswered = "none:"
 
 const denied = "503 where it would be called"
 
-// Asks reports whether the ConfigMap requires global-auth-url for a location with this path.
+// Asks reports whether global-auth-url applies to a location with this path.
 func (c Config) Asks(path string) bool {
 	open := func(prefix string) bool { return prefix != "" && strings.HasPrefix(path, strings.TrimSpace(prefix)) }
 	return c.GlobalAuthURL != "" && !slices.ContainsFunc(c.NoAuthLocations, open)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// opensslCiphers are the words for which OpenSSL 3 has ciphers, up to TLS 1.2 and at its default
-// security level: names of cipher groups and of single ciphers.
+// opensslCiphers are the names of cipher groups and single ciphers for which OpenSSL 3 has ciphers,
+// up to TLS 1.2 and at its default security level.
 var opensslCiphers = words(`ALL HIGH DEFAULT FIPS kRSA aRSA RSA kDHE kEDH DHE EDH kECDHE kEECDH ECDHE EECDH aECDSA ECDSA AES128 AES256 AES AESGCM AESCCM
 	AESCCM8 CHACHA20 CAMELLIA CAMELLIA128 CAMELLIA256 ARIA ARIA128 ARIA256 SHA SHA1 SHA256 SHA384 TLSv1 TLSv1.0 TLSv1.2 SSLv3 CBC
 	SUITEB128 SUITEB128ONLY SUITEB192
@@ -29,9 +29,8 @@ var opensslCiphers = words(`ALL HIGH DEFAULT FIPS kRSA aRSA RSA kDHE kEDH DHE ED
 // without a name is an error for OpenSSL.
 var oneCipher = regexp.MustCompile(`^(?:@STRENGTH|@SECLEVEL=[0-5]|[!+-]?[A-Za-z0-9][A-Za-z0-9+_.=-]*)$`)
 
-// KnowsCiphers reports whether OpenSSL finds a cipher for a list. OpenSSL skips words that it does
-// not know, but it rejects a list without any cipher, and then nginx rejects its whole
-// configuration.
+// KnowsCiphers reports whether OpenSSL finds a cipher for a list. OpenSSL skips unknown words but
+// rejects a list without any cipher; nginx then rejects its whole configuration.
 func KnowsCiphers(list string) bool {
 	found := false
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(":, ;", r) }) {
@@ -50,7 +49,7 @@ func KnowsCiphers(list string) bool {
 	return found
 }
 
-// traits tell by the name of a cipher to which groups it belongs, besides ALL and HIGH.
+// traits map patterns of cipher names to the groups of these ciphers, besides ALL and HIGH.
 var traits = []struct {
 	of     *regexp.Regexp
 	groups []string
@@ -82,7 +81,7 @@ var traits = []struct {
 	{regexp.MustCompile(`^(?:DHE-|AES|CAMELLIA).*-SHA$`), []string{"SSLv3"}},
 }
 
-// groupsOf contains the groups of each cipher whose name has its parts.
+// groupsOf maps each cipher to its groups.
 var groupsOf = func() map[string][]string {
 	all := make(map[string][]string)
 	for name := range opensslCiphers {

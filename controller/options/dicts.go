@@ -14,11 +14,11 @@ const (
 	maxDicts  = 100
 )
 
-// allDictsKB limits the total size. All workers share the dictionaries, but they use the machine's
+// allDictsKB limits the total size. The workers share the dictionaries, which occupy the machine's
 // memory.
 const allDictsKB = 4 << 20
 
-// ownDict is a dictionary of nginx.conf with a separate size.
+// ownDict is a dictionary of nginx.conf whose size cannot be set.
 const ownDict = "luaconfig"
 
 var dictEntry = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(\d{1,9})([kKmM]?)$`)

@@ -63,8 +63,8 @@ var kinds = map[string]struct {
 // a backslash, which would escape the semicolon.
 const bare = `(?:[^\s;{}#"'\\]|\\[^\s;{}#"'])+`
 
-// uptoWeeks matches the units from weeks to seconds. nginx has no longer ones for times that it measures
-// in milliseconds.
+// uptoWeeks matches the units from weeks to seconds. nginx accepts no longer units for times that
+// it measures in milliseconds.
 const uptoWeeks = `(\d{1,10}w)?(\d{1,10}d)?(\d{1,10}h)?(\d{1,10}m)?(\d{1,10}s)?`
 
 // isTime returns a check for nginx's times: numbers with units, from the largest to the smallest,
@@ -73,10 +73,10 @@ func isTime(units, milliseconds string) func(string) bool {
 	return both(matches(`.+`), matches(units+milliseconds+`(\d{1,10})?`))
 }
 
-// condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
+// condition matches one condition of proxy_next_upstream (nginx, ngx_http_proxy_module).
 const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|504)|non_idempotent|off)`
 
-// curve is a group that OpenSSL 3 knows (SSL_CTX_set1_curves_list).
+// curve matches a group that OpenSSL 3 knows (SSL_CTX_set1_curves_list).
 const curve = `(X25519|X448|prime256v1|secp256r1|secp256k1|secp384r1|secp521r1|P-256|P-384|P-521|brainpoolP(256|384|512)r1|ffdhe(2048|3072|4096|6144|8192))`
 
 // areBuffers checks large_client_header_buffers: one connection may use all of them.
@@ -107,7 +107,7 @@ func areLogParameters(text string) bool {
 
 func isPattern(text string) bool { return BadPattern(text) == nil }
 
-// isMapKey reports whether nginx accepts a key of a map; after ~ or ~* it is a pattern.
+// isMapKey reports whether nginx accepts a key of a map. A key after ~ or ~* is a pattern.
 func isMapKey(text string) bool {
 	pattern, is := strings.CutPrefix(text, "~")
 	return !is || isPattern(strings.TrimPrefix(pattern, "*"))
@@ -126,7 +126,7 @@ func isAddress(s string) bool {
 	return err == nil && address.Zone() == "" // nginx knows no zones, and they may have any character
 }
 
-// isNetwork is also false for 255.255.255.255, which nginx mistakes for an error value.
+// isNetwork returns false for 255.255.255.255, which nginx mistakes for an error value.
 func isNetwork(s string) bool {
 	_, err := netip.ParsePrefix(s)
 	return (err == nil || isAddress(s)) && !strings.HasPrefix(s, "255.255.255.255")
@@ -170,9 +170,9 @@ func typeName(field reflect.StructField) string {
 }
 
 // parse parses a value of the key's type. If a list has bad items, it returns the good items and an
-// error. As in ingress-nginx, which decodes the ConfigMap weakly (WeaklyTypedInput of mapstructure),
-// an empty switch is false, an empty number is 0, and a number may have a prefix that tells its base:
-// 0x10 is 16, 010 is 8.
+// error. As in ingress-nginx, which decodes the ConfigMap weakly (WeaklyTypedInput of
+// mapstructure), an empty bool is false, an empty number is 0, and the prefix of a number selects
+// its base: 0x10 is 16, 010 is 8.
 func (k Key) parse(text string) (any, error) {
 	switch {
 	case k.Type == "bool":
@@ -200,7 +200,7 @@ var severalWords = words("words protocols conditions pair buffers cpus logparams
 
 var lineBreak = regexp.MustCompile(`[ \t]*[\r\n]+[ \t]*`)
 
-// number parses a number of a base; 0: the base that its prefix tells (strconv.ParseInt).
+// number parses a number in a base; base 0 selects the base by the prefix (strconv.ParseInt).
 func (k Key) number(text string, base int) (int, error) {
 	parsed, err := strconv.ParseInt(cmp.Or(text, "0"), base, 64)
 	if err != nil {
@@ -264,8 +264,8 @@ func (k Key) list(text string) (items []string, bad error) {
 	return items, bad
 }
 
-// same reports whether two items of a list are the same. Only names of headers, addresses, and keys of
-// nginx's maps are so regardless of case; of the latter, not patterns (ngx_http_map_module).
+// same reports whether two items of a list are the same. Names of headers, addresses, and keys of
+// nginx's maps are compared regardless of case, but patterns as keys are not (ngx_http_map_module).
 func (k Key) same(one, other string) bool {
 	switch k.tags.Get("kind") {
 	case "header", "ip", "cidr":
@@ -276,7 +276,7 @@ func (k Key) same(one, other string) bool {
 	return one == other
 }
 
-// mostItems limits lists, because most are written into every server or location.
+// mostItems limits the length of lists, because most are written into every server or location.
 const mostItems = 5000
 
 func (k Key) check(text string) error {

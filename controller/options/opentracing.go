@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// unreadTracers reports the keys of OpenTracing that are set although nothing reads them:
-// ingress-nginx removed OpenTracing in 1.10, and nginx.conf loads no module for it. A snippet of the
-// ConfigMap may load one.
+// unreadTracers reports keys of OpenTracing that have no effect: ingress-nginx removed OpenTracing
+// in 1.10, and nginx.conf loads no module for it. It reports nothing if a snippet of the ConfigMap
+// mentions OpenTracing and so may load the module.
 func (o Options) unreadTracers(defaults Config) []Problem {
 	var problems []Problem
 	loads := func(snippet string) bool { return strings.Contains(snippet, "opentracing") }

@@ -1,7 +1,7 @@
 // Package options contains the user's settings for the controller as a whole: its ConfigMap, and
-// those flags that the pure stages need. It stands between these texts and the model, which
-// contains typed values only. Its one rule: a bad value never stops the controller; it is reported
-// as a problem, and the default applies.
+// those flags that the pure stages need. It converts these texts to the typed values that the model
+// reads. Its one rule: a bad value never stops the controller; it is reported as a problem, and the
+// default applies.
 package options
 
 import (
@@ -24,10 +24,10 @@ type Options struct {
 	DefaultBackendService types.NamespacedName
 	// TCPServices and UDPServices are the ConfigMaps that map ports to services; empty: none.
 	TCPServices, UDPServices types.NamespacedName
-	// Stream is what nginx supports for TCP and UDP services.
+	// Stream is nginx's support for TCP and UDP services.
 	Stream Stream
 
-	// Variables are those of PossibleVariables that nginx has.
+	// Variables are the groups of PossibleVariables that nginx has, each by its first name.
 	Variables []string
 
 	// DynamicConfiguration sends endpoints to Lua. Without it they are rendered into upstream
@@ -90,7 +90,8 @@ func (o Options) MonitorMaxBatchSize() int { return cmp.Or(o.MonitorBatchSize, 1
 // MetricsSocket is the Unix socket to which nginx sends its request records; see Path.
 const MetricsSocket = "/tmp/nginx/prometheus-nginx.socket"
 
-// AnnouncementsSocket is the Unix socket of the controller where workers hear of changes; see Path.
+// AnnouncementsSocket is the controller's Unix socket on which workers receive announcements of
+// changes; see Path.
 const AnnouncementsSocket = "/tmp/nginx/announcements.socket"
 
 // Ports are the TCP ports that nginx and the controller listen on.
@@ -108,8 +109,9 @@ type Ports struct {
 // DefaultPorts are the ports of ingress-nginx.
 var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442, Profiler: 10245}
 
-// Use returns what a port is for that a TCP or UDP service cannot have; empty if it can have the port. The
-// profiler's port is reserved even if the profiler is off. The webhook leaves its port to UDP.
+// Use returns the use of a reserved port, which a TCP or UDP service cannot have; empty if the port
+// is free. The profiler's port is reserved even if the profiler is off. The webhook reserves its
+// port only for TCP.
 func (p Ports) Use(port int, protocol corev1.Protocol) string {
 	if protocol == corev1.ProtocolTCP && port == p.Webhook {
 		return "the admission webhook"

@@ -22,18 +22,18 @@ type Key struct {
 	tags     reflect.StructTag
 }
 
-// Protection is what a key does for the protection of the locations. The quarantine serves an
+// Protection says whether a key affects the protection of locations. The quarantine serves an
 // earlier value of a key only if that protects no less than the wanted one.
 type Protection string
 
-// What a key protects: the values of the tag protects.
+// The values of the tag protects.
 const (
 	// Protecting keys restrict access, determine the client's identity, or decide what passes
 	// between client, nginx and pods.
 	Protecting Protection = "yes"
-	// Harmless keys do none of this.
+	// Harmless keys do none of that.
 	Harmless Protection = "no"
-	// Directives are nginx directives, of which only some protect.
+	// Directives are texts with nginx directives, only some of which protect.
 	Directives Protection = "directives"
 	// Gate keys decide which ingresses and annotations are accepted. If nginx rejects something
 	// that they admit, the ingress is at fault, not the key.
@@ -43,7 +43,7 @@ const (
 // Keys returns the table, in its order.
 func Keys() []Key { return slices.Clone(table) }
 
-// ProtectionOf returns what a key protects; Protecting for an unknown key.
+// ProtectionOf returns the Protection of a key; Protecting if the key is unknown.
 func ProtectionOf(key string) Protection {
 	i := slices.IndexFunc(table, func(k Key) bool { return k.Name == key })
 	if i < 0 {
@@ -68,8 +68,7 @@ func readTable() []Key {
 }
 
 // Defaults returns the values of an empty ConfigMap. Two of them depend on the machine: cpus is the
-// number of workers to start (0: nginx decides), and ipv6 reports whether the machine has an IPv6
-// address.
+// number of workers (0: nginx decides), and ipv6 reports whether the machine has an IPv6 address.
 func Defaults(cpus int, ipv6 bool) Config {
 	var config Config
 	for _, key := range table {
@@ -123,7 +122,7 @@ func Names() []string {
 	return names
 }
 
-// noSuchKey returns a message that a key is unknown, with the key that was probably meant.
+// noSuchKey returns the message for an unknown key, with the key that was probably meant.
 func noSuchKey(name string) string {
 	const reason = "this controller has no such key; ignored"
 	if question := suggest.DidYouMean(name, Names()); question != "" {
@@ -138,7 +137,7 @@ func hasItems(value any) bool {
 	return list.Kind() == reflect.Slice && list.Len() > 0
 }
 
-// set sets the key's field to a value that parse has returned.
+// set sets the key's field to a value that parse returned.
 func (k Key) set(config *Config, value any) {
 	field := reflect.ValueOf(config).Elem().Field(k.field)
 	if sizes, ok := value.(map[string]int); ok {

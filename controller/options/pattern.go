@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// BadPattern returns an error if PCRE, nginx's regular expression library, would not
-// accept a pattern. It first replaces syntax that only PCRE has, then uses Go's
-// regexp. If it cannot tell, the pattern is bad.
+// BadPattern returns an error if PCRE, nginx's regular expression library, would reject a pattern.
+// It replaces syntax that only PCRE has, then uses Go's regexp. It also rejects a pattern that it
+// cannot judge.
 func BadPattern(pattern string) error {
 	plain, backward, err := withoutPCRE(pattern)
 	if err != nil {
@@ -41,7 +41,7 @@ const deepest = 200
 // repetition is the source of a quantifier.
 const repetition = `(?:[*+?]|\{\d+(?:,\d*)?\})`
 
-// The following expressions match at the start of the rest of a pattern.
+// The following expressions match at the beginning of the unread part of a pattern.
 var (
 	// lookaround is the start of a group that Go does not support.
 	lookaround = regexp.MustCompile(`^\(\?(=|!|<=|<!|>|\|)`)

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Protected returns the protected ports, sorted: the ports at which nginx and the controller accept
-// commands and publish what they know. On loopback, these ports are only for the controller and for
-// tools in its pod. Nothing that an ingress names may lead there, because nginx and the controller,
-// which open the connections, run inside the pod. Ports that listen on all addresses, by default
-// Health, are reachable at the pod's own address.
+// Protected returns the protected ports, sorted: those of the servers that accept commands or
+// publish internal state. On loopback, these ports are only for the controller and for tools in its
+// pod. No address that an ingress names may lead there, because nginx and the controller open the
+// connections inside the pod. Ports that listen on all addresses, by default Health, are reachable
+// at the pod's own address.
 func (p Ports) Protected() []int {
 	ports := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
 	ports = slices.DeleteFunc(ports, func(port int) bool { return port == 0 })
@@ -24,14 +24,14 @@ func (p Ports) Protected() []int {
 const ProtectedReason = "that is a port of the controller's own, or a Unix socket"
 
 // IsProtected reports whether an address and port lead to a protected port. The unspecified address
-// leads to loopback, as on Linux.
+// counts as loopback, as on Linux.
 func (p Ports) IsProtected(address netip.Addr, port int) bool {
 	address = address.Unmap()
 	return (address.IsLoopback() || address.IsUnspecified()) && slices.Contains(p.Protected(), port)
 }
 
-// NamesProtected reports whether a URL names a protected port, or a Unix socket, in any notation of
-// an address. It does not detect names that only DNS or an nginx variable resolves to one.
+// NamesProtected reports whether a URL names a protected port or a Unix socket, in any notation of
+// an address. It does not resolve DNS names or nginx variables.
 func (p Ports) NamesProtected(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {

@@ -37,8 +37,8 @@ type Buffers struct {
 	MaxTempFile string // proxy-max-temp-file-size; empty: nginx's default
 }
 
-// Misfit returns why nginx would reject the sizes of buffers (ngx_http_proxy_module), or why they
-// need too much memory; empty if they are valid.
+// Misfit returns why nginx would reject the buffer sizes (ngx_http_proxy_module), or that they need
+// too much memory; empty if they are valid.
 func (b Buffers) Misfit() string {
 	one, busy, file := Bytes(b.Size), Bytes(b.Busy), Bytes(b.MaxTempFile)
 	if b.Busy == "" {

@@ -62,8 +62,8 @@ func (k Key) withoutVariables() bool {
 	return strings.HasSuffix(k.Name, "-snippet") || slices.Contains(withoutVariables, k.tags.Get("kind"))
 }
 
-// withoutPattern returns a text without its first word if nginx reads that as a pattern, in which a
-// dollar sign begins no variable.
+// withoutPattern returns a text without its first word if nginx reads that word as a pattern, in
+// which a dollar sign does not begin a variable.
 func (k Key) withoutPattern(text string) string {
 	if !slices.Contains([]string{"pair", "redirected"}, k.tags.Get("kind")) || !strings.HasPrefix(text, "~") {
 		return text

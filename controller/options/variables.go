@@ -36,12 +36,12 @@ var nginxVariables = words(`args binary_remote_addr body_bytes_sent bytes_sent c
 
 var nginxPrefixes = strings.Fields("arg_ cookie_ http_ sent_http_ sent_trailer_ upstream_http_ upstream_cookie_ upstream_trailer_")
 
-// variableGroup is a group of variables that an nginx has all or none of: they depend on its version,
-// on how it was built, or on a module.
+// variableGroup is a group of variables of which an nginx has all or none, depending on its
+// version, its build options or a module.
 type variableGroup struct {
 	names  string
-	since  string            // nginx's version; empty if all have them
-	module string            // as in package nginx; empty if nginx needs to load none
+	since  string            // nginx version; empty for all versions
+	module string            // as in package nginx; empty if no module must be loaded
 	loads  func(Config) bool // whether nginx loads the module for each request
 }
 
@@ -69,8 +69,9 @@ var variableGroups = []variableGroup{
 		module: "otel_ngx", loads: func(c Config) bool { return c.EnableOpentelemetry }},
 }
 
-// PossibleVariables returns the variables that an nginx of a version, with some modules, may have:
-// those which Options.Variables can contain. It also returns the modules that they need.
+// PossibleVariables returns the groups of variables that an nginx of a version, with some modules,
+// may have, each by its first name, as in Options.Variables. It also returns the modules that they
+// need.
 func PossibleVariables(atLeast, hasModule func(string) bool) (names, modules []string) {
 	for _, group := range variableGroups {
 		if group.since != "" && !atLeast(group.since) || group.module != "" && !hasModule(group.module) {
@@ -84,7 +85,7 @@ func PossibleVariables(atLeast, hasModule func(string) bool) (names, modules []s
 	return names, modules
 }
 
-// first is the name that stands for the group.
+// first returns the name that represents the group.
 func (g variableGroup) first() string { return strings.Fields(g.names)[0] }
 
 // FurtherVariables returns the variables besides those of IsVariable that this nginx has with this
@@ -99,8 +100,8 @@ func (o Options) FurtherVariables() map[string]bool {
 	return further
 }
 
-// Variables returns the variables that nginx and our nginx.conf always have, sorted, without those
-// that only a prefix tells.
+// Variables returns the variables that nginx and our nginx.conf always have, sorted. It omits those
+// that are known only by their prefix.
 func Variables() []string { return slices.Sorted(maps.Keys(nginxVariables)) }
 
 func words(text string) map[string]bool {
