@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A cluster's slices are stored in rows of shards. The snapshots of a Ledger share the rows, and the
-// shards of the others, in which nothing changed. So a change copies little, even in a large cluster.
+// A cluster's slices are stored in rows of shards. Snapshots of a Ledger share the unchanged rows,
+// and the unchanged shards of the other rows. So a change copies little, even in a large cluster.
 const rows, shards = 64, 64
 
 type (
@@ -98,7 +98,7 @@ func (s EndpointSlices) with(changed map[types.NamespacedName][]*discoveryv1.End
 	return EndpointSlices{copying.to}
 }
 
-// copying is a copy in which some rows and shards are still shared with the original.
+// copying is a copy of which some rows and shards are still shared with the original.
 type copying struct {
 	to        *[rows]*row
 	ownRows   [rows]bool

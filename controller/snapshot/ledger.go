@@ -12,8 +12,8 @@ import (
 )
 
 // Ledger tracks a cluster object by object. The cost of a snapshot depends on what changed since
-// the last one, and snapshots share everything else. A snapshot is the same as Take would return
-// for a Source with the same objects.
+// the last one, and snapshots share everything else. A snapshot equals the result of Take for a
+// Source with the same objects.
 type Ledger struct {
 	last       Snapshot
 	ingresses  shelf[*networkingv1.Ingress]

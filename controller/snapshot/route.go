@@ -39,17 +39,17 @@ func Routes(ingress *networkingv1.Ingress) iter.Seq2[Route, networkingv1.HTTPIng
 	}
 }
 
-// Closure lists the requests of an ingress that get 503 because the ingress cannot be served and
-// nothing else may answer them.
+// Closure lists the requests of an ingress that get 503 because the ingress cannot be served and no
+// other ingress may answer them.
 type Closure struct {
 	Reason string
 	// Routes are the closed routes; the others are served normally. If nil, all are closed, and
-	// only the annotations that determine which requests the ingress gets still apply:
+	// only the annotations that determine which requests match the ingress still apply:
 	// server-alias, use-regex and rewrite-target.
 	Routes map[Route]bool
 	// ClientCertificates and ServerSnippet close all hosts of the ingress, because the version that
 	// cannot be served would protect whole hosts with auth-tls-secret or server-snippet. A host
-	// stays open if an older ingress of it has its own.
+	// stays open if an older ingress of the host sets the same annotation.
 	ClientCertificates, ServerSnippet bool
 }
 

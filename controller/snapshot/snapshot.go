@@ -24,15 +24,15 @@ type Snapshot struct {
 
 	// Rejected are the newest versions of ingresses that are not accepted, sorted by name.
 	Rejected []Rejection
-	// Closed are the members of Ingresses that get 503 for all or some requests. The key is a copy
-	// of the object, made for this purpose.
+	// Closed are the members of Ingresses whose requests, or some of them, get 503. Each key is a
+	// copy of the object, made for this purpose.
 	Closed map[*networkingv1.Ingress]Closure
 
 	moment // set by a Ledger
 }
 
-// SameIngresses reports whether two lists are equal. It is fast if both are the same list, which the
-// snapshots of a Ledger share if no ingress changed.
+// SameIngresses reports whether two lists are equal. It is fast if both are the same slice;
+// snapshots of a Ledger share it if no ingress changed.
 func SameIngresses(a, b []*networkingv1.Ingress) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }

@@ -61,9 +61,10 @@ func (m *Manifests) Empty() bool { return len(m.seen) == 0 }
 func (m *Manifests) Unread() map[schema.GroupVersionKind]int { return m.unread }
 
 // FromYAML reads manifests in YAML or JSON. A file may have several documents, and Lists. An object
-// without a namespace belongs to "default". Kinds that the controller does not read are only counted,
-// unless they cannot be those of a cluster. The error has a line "file:line: what" for each invalid
-// document: what is not YAML has a line of its own, other errors have the document's first line.
+// without a namespace belongs to "default". Objects of Kubernetes or custom kinds that the
+// controller does not read are only counted; a kind that no cluster has is an error. The error has
+// a line "file:line: message" for each invalid document: the line of a YAML syntax error, otherwise
+// the document's first line.
 func FromYAML(files ...File) (*Manifests, error) {
 	manifests := &Manifests{seen: make(map[string]bool), unread: make(map[schema.GroupVersionKind]int)}
 	var all []error
@@ -159,7 +160,7 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, text []byte) error {
 	return nil
 }
 
-// kinds are those of the API versions with a kind that the controller reads.
+// kinds contains all kinds of the API versions that the controller reads.
 var kinds = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(corev1.AddToScheme, discoveryv1.AddToScheme, networkingv1.AddToScheme)
@@ -167,13 +168,14 @@ var kinds = func() *runtime.Scheme {
 	return scheme
 }()
 
-// versions has the API version of each kind that the controller reads.
+// versions maps each kind that the controller reads to its API version.
 var versions = map[string]schema.GroupVersion{
 	"Ingress": networkingv1.SchemeGroupVersion, "EndpointSlice": discoveryv1.SchemeGroupVersion,
 	"Service": corev1.SchemeGroupVersion, "Secret": corev1.SchemeGroupVersion, "ConfigMap": corev1.SchemeGroupVersion,
 }
 
-// misread returns an error for a kind that no cluster has: the user meant another kind, or another file.
+// misread returns an error for a kind that no cluster has; the user meant another kind or another
+// file.
 func misread(kind schema.GroupVersionKind) error {
 	if kind.Group == "windtunnel.dev" {
 		return fmt.Errorf("a %s of windtunnel is not an object of a cluster: name a file with manifests", kind.Kind)
@@ -188,9 +190,9 @@ func misread(kind schema.GroupVersionKind) error {
 	return errors.New(strings.TrimSuffix(fmt.Sprintf("%s has no kind %s; %s", kind.GroupVersion(), kind.Kind, question), "; "))
 }
 
-// misspelt returns an error if a kind of an unknown API version looks like one that the controller reads.
-// Groups of other projects, such as networking.istio.io, look like those of Kubernetes, but their kinds
-// do not. Groups without a dot belong to Kubernetes.
+// misspelt returns an error if a kind of an unknown API version looks like one that the controller
+// reads. Groups of other projects, such as networking.istio.io, resemble those of Kubernetes, but
+// their kinds do not. Groups without a dot belong to Kubernetes.
 func misspelt(kind schema.GroupVersionKind) error {
 	meant := suggest.Nearest(kind.Kind, slices.Sorted(maps.Keys(versions)))
 	version, found := versions[meant]
@@ -220,7 +222,7 @@ func (m *Manifests) addSecret(text []byte) error {
 	return nil
 }
 
-// wrongType shortens an error about a value of another type than its field.
+// wrongType shortens an error about a value of the wrong type.
 func wrongType(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "json: ")) }
 
 // decode appends an object in JSON to list. It returns an error if the object has an unknown

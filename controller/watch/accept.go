@@ -19,12 +19,12 @@ type rejection struct {
 	reason  error
 }
 
-// accept stores an ingress. If its content is rejected, the earlier version stays, and accept
-// stores the rejected one beside it. The sync decides which of the two to serve, if any. So both
-// cases are changes.
+// accept stores an ingress. If its content is rejected, the earlier version stays, and accept also
+// stores the rejected version. The sync decides which of the two to serve, if any, so both cases
+// are changes.
 //
-// As in ingress-nginx, an ingress that --deep-inspect rejects gets no Event Sync; one that is
-// rejected for its annotations gets it before the reason.
+// As in ingress-nginx, an ingress that --deep-inspect rejects gets no Event "Sync"; one with
+// rejected annotations gets it before the Event with the reason.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
 	denied, err := "", s.Inspect(ingress)
 	if err == nil {
@@ -68,8 +68,8 @@ func (s *Store) judge(ingress *networkingv1.Ingress) (denied string, err error) 
 	return s.options.Accept(ingress)
 }
 
-// reconsider accepts those rejected ingresses that the present ConfigMap allows. It waits for an
-// ingress that is being judged by the earlier ConfigMap.
+// reconsider accepts those rejected ingresses that the current ConfigMap allows. It waits for any
+// ingress that is still judged by the earlier ConfigMap.
 func (s *Store) reconsider() {
 	s.judging.Lock()
 	defer s.judging.Unlock()
@@ -94,7 +94,7 @@ func (s *Store) reconsider() {
 	}
 }
 
-// Rejected returns the newest versions of ingresses that are rejected, sorted by name.
+// Rejected returns the newest versions of rejected ingresses, sorted by name.
 func (s *Store) Rejected() []snapshot.Rejection {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -58,8 +58,8 @@ func CheckService(ctx context.Context, client kubernetes.Interface, flag string,
 	return nil
 }
 
-// CheckOptions reads the objects that the options name, so that a wrong name is an error at start.
-// It also finds out whether IngressClasses may be read. It returns the options to use and the
+// CheckOptions reads the objects that the options name, so a wrong name is an error at start. It
+// also determines whether IngressClasses may be read. It returns the options to use and the
 // controller's own pod.
 func CheckOptions(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName, log *slog.Logger) (Options, *corev1.Pod, error) {
 	if err := CheckService(ctx, client, "default-backend-service", defaultBackend); err != nil {
@@ -73,7 +73,7 @@ func CheckOptions(ctx context.Context, client kubernetes.Interface, options Opti
 	_, err := client.NetworkingV1().IngressClasses().List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
 		options.IgnoreClasses = true
-	} else if err != nil { // as in ingress-nginx, no reason to end: the informer tries again
+	} else if err != nil { // as in ingress-nginx, not fatal: the informer tries again
 		log.Warn("listing IngressClasses failed", "error", err.Error())
 	}
 	own, err := client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})

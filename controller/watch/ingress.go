@@ -45,8 +45,8 @@ func (s *Store) ingressRule() rule[networkingv1.Ingress] {
 }
 
 // replace stores a new version of an ingress if it differs from the old one only in fields that no
-// sync reads, for example the status, and reports whether it did. The ledger keeps the old version,
-// so nothing is computed again.
+// sync reads, such as the status, and reports whether it did. The ledger keeps the old version, so
+// nothing is recomputed.
 func (s *Store) replace(old, new *networkingv1.Ingress) bool {
 	if !sameIngress(old, new) {
 		return false
@@ -71,8 +71,8 @@ func sameIngress(a, b *networkingv1.Ingress) bool {
 		maps.Equal(a.Annotations, b.Annotations) && equality.Semantic.DeepEqual(a.Spec, b.Spec)
 }
 
-// followAnew decides again which ingresses are ours, after a change of a class or a namespace. It
-// reports whether the set has changed.
+// followAnew determines again which ingresses are ours, after a change of a class or a namespace.
+// It reports whether the set changed.
 func (s *Store) followAnew() bool {
 	s.judging.Lock()
 	defer s.judging.Unlock()

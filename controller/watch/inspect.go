@@ -45,7 +45,8 @@ func Inspect(ingress *networkingv1.Ingress) error {
 }
 
 // WithoutSuspicious returns a copy of an ingress without the rules, paths and spec.tls entries that
-// Inspect rejects; the ingress itself if there are none. The rest is safe to write into nginx.conf.
+// Inspect rejects, or the ingress itself if there are none. The result is safe to write into
+// nginx.conf.
 func WithoutSuspicious(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	if Inspect(ingress) == nil {
 		return ingress

@@ -17,7 +17,7 @@ type task struct {
 
 // Queue calls a function for its tasks, one sync at a time. Its rules are those of ingress-nginx's
 // task queue. It skips a task that was added before the last successful sync began, because that
-// sync saw its change already. It retries a failed sync with backoff (5 ms, doubled each time up to
+// sync already saw the change. It retries a failed sync with backoff (5 ms, doubled each time up to
 // 1000 s, and at most 10 per second), and never skips the retry.
 type Queue struct {
 	sync     func(context.Context) error

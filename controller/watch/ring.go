@@ -9,8 +9,8 @@ import (
 // ringSize bounds the number of changes that wait for the queue, as in ingress-nginx.
 const ringSize = 1024
 
-// Change is an event that needs a sync. Numbers start at 1 and have no gaps, so a gap tells a
-// reader how many changes the ring has dropped.
+// Change is an event that needs a sync. Numbers are consecutive and start at 1, so a gap shows how
+// many changes the ring dropped.
 type Change struct {
 	Number uint64
 	What   string // "update EndpointSlice demo/web-x2x4z"
@@ -44,8 +44,8 @@ func (r *Ring) Put(what string, always bool) {
 	r.changes.In() <- Change{Number: r.newest, What: what, Always: always}
 }
 
-// Newest returns the number of the last change that was put. Everything that is read from the Store
-// afterwards contains that change.
+// Newest returns the number of the last change that was put. Every later read of the Store includes
+// that change.
 func (r *Ring) Newest() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

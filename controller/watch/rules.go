@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// rule decides which events of a kind are changes: those of fields that the sync reads.
+// rule decides which events of a kind are changes: those that affect fields that the sync reads.
 // ingress-nginx's event handlers miss some of them; see docs/compat.md.
 type rule[T any] struct {
 	created func(*T) bool
@@ -21,8 +21,8 @@ type rule[T any] struct {
 	always  bool // each change needs its own sync
 }
 
-// handle returns an event handler that records objects in the ledger, and puts the events that are
-// changes by a rule into the ring.
+// handle returns an event handler that records objects in the ledger, and puts the events that the
+// rule selects into the ring.
 func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler {
 	put := func(verb string, object any) {
 		name, err := cache.MetaNamespaceKeyFunc(object)
@@ -72,8 +72,8 @@ func (s *Store) note(object any, gone bool) {
 	}
 }
 
-// always returns a rule by which creations, deletions, and updates of the fields that read returns
-// are changes.
+// always returns a rule that selects creations, deletions, and updates of the fields that read
+// returns.
 func always[T any](read func(*T) any) rule[T] {
 	every := func(*T) bool { return true }
 	return rule[T]{
@@ -94,7 +94,7 @@ func sliceRule() rule[discoveryv1.EndpointSlice] {
 	})
 }
 
-// serviceRule considers the whole spec, because it is sent to Lua.
+// serviceRule considers the whole spec, because Lua receives it.
 func serviceRule() rule[corev1.Service] {
 	return always(func(service *corev1.Service) any {
 		return []any{service.UID, service.Spec, service.Annotations[corev1.AnnotationTopologyMode]}
@@ -120,8 +120,8 @@ func (s *Store) namespaceRule() rule[corev1.Namespace] {
 	}
 }
 
-// configMapRule considers the controller's own ConfigMaps, and those from which the configuration
-// was built. After a change of its own ones, the controller may accept ingresses that it rejected
+// configMapRule considers the controller's own ConfigMaps, and those that the configuration uses.
+// After a change of its own ConfigMaps, the controller may accept ingresses that it rejected
 // before.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
 	changed := func(config *corev1.ConfigMap, verb string) bool {

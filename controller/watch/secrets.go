@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// secretRule requests a sync when the data of a Secret changes that something refers to.
+// secretRule selects changes of the data of Secrets that are in use.
 func (s *Store) secretRule() rule[corev1.Secret] {
 	return rule[corev1.Secret]{
 		created: s.names,
@@ -22,8 +22,9 @@ func (s *Store) secretRule() rule[corev1.Secret] {
 	}
 }
 
-// names reports whether a flag, the controller's ConfigMap or an accepted ingress refers to a Secret,
-// or the configuration uses it: an earlier version of an ingress may refer to another one.
+// names reports whether a flag, the controller's ConfigMap or an accepted ingress refers to a
+// Secret, or the configuration uses it: an earlier version of an ingress may refer to a different
+// Secret.
 func (s *Store) names(secret *corev1.Secret) bool {
 	name := types.NamespacedName{Namespace: secret.Namespace, Name: secret.Name}
 	if name == s.options.DefaultCertificate || s.configNames(name) || s.options.ReadsSecret != nil && s.options.ReadsSecret(name) {
@@ -49,8 +50,8 @@ func (s *Store) configNames(name types.NamespacedName) bool {
 	return false
 }
 
-// ingressNames reports whether an ingress names a Secret. Annotations count with any prefix: a sync
-// too many does no harm.
+// ingressNames reports whether an ingress names a Secret. It accepts annotations with any prefix,
+// because an unnecessary sync is harmless.
 func ingressNames(ingress *networkingv1.Ingress, name types.NamespacedName) bool {
 	if ingress.Namespace == name.Namespace {
 		for _, tls := range ingress.Spec.TLS {
@@ -67,7 +68,7 @@ func ingressNames(ingress *networkingv1.Ingress, name types.NamespacedName) bool
 	return false
 }
 
-// absolute returns a name of a Secret with its namespace.
+// absolute adds the default namespace to a Secret's name that has none.
 func absolute(value, namespace string) string {
 	value = strings.TrimSpace(value)
 	if strings.Contains(value, "/") {

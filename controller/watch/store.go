@@ -78,8 +78,8 @@ func (s *Store) Start(ctx context.Context) error {
 	return follow(ctx, feed{"Ingress", s.ingresses, handle(s, "Ingress", s.ingressRule())})
 }
 
-// warnOfMissing logs the controller's own ConfigMaps that do not exist. As in ingress-nginx, that is
-// no reason to end: the defaults apply until they do.
+// warnOfMissing logs the controller's own ConfigMaps that do not exist. As in ingress-nginx, this
+// is not an error: the defaults apply until they exist.
 func (s *Store) warnOfMissing() {
 	for _, name := range s.options.ConfigMaps {
 		if s.ConfigMap(name) == nil {
@@ -95,7 +95,7 @@ type feed struct {
 	handler  cache.ResourceEventHandler
 }
 
-// follow starts the feeds and returns when all have handled their first list.
+// follow starts the feeds and returns when all feeds have handled their first list.
 func follow(ctx context.Context, feeds ...feed) error {
 	synced := make([]cache.InformerSynced, len(feeds))
 	for i, f := range feeds {

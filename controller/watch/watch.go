@@ -24,14 +24,14 @@ type Options struct {
 
 	IngressClass    string // the value of the annotation kubernetes.io/ingress.class
 	ControllerClass string // IngressClass.spec.controller
-	ClassByName     bool   // serve the class named IngressClass, whatever its controller is
+	ClassByName     bool   // serve the class named IngressClass, regardless of its controller
 	WithoutClass    bool   // serve ingresses without a class
 	IgnoreClasses   bool   // do not read IngressClasses, because RBAC forbids it
 
 	DisableCatchAll bool // reject an ingress with spec.defaultBackend
 	DeepInspect     bool // reject an ingress whose fields look like nginx directives
-	// Reads reports whether the configuration was built from a ConfigMap. Its changes then trigger
-	// a sync, like those of ConfigMaps. nil means none.
+	// Reads reports whether the configuration depends on a ConfigMap. Its changes then trigger a
+	// sync, like those of ConfigMaps. nil means none.
 	Reads func(types.NamespacedName) bool
 	// ReadsSecret does the same for Secrets, in addition to those that ingresses name.
 	ReadsSecret func(types.NamespacedName) bool
@@ -41,5 +41,5 @@ type Options struct {
 	Accept            func(*networkingv1.Ingress) (denied string, err error)
 	DisableSyncEvents bool // record no Event "Sync" on ingresses
 
-	Resync time.Duration // how often informers repeat all objects; 0 means never
+	Resync time.Duration // how often informers resend all objects; 0 means never
 }
