@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// judge decides which ingresses are accepted, from their annotations and the present ConfigMap.
+// judge decides which ingresses are accepted, based on their annotations and the current ConfigMap.
 type judge struct {
 	configMap func() *corev1.ConfigMap // returns the controller's own; nil if there is none
 	input     compile.Input
@@ -33,7 +33,7 @@ func (j *judge) accept(ingress *networkingv1.Ingress) (denied string, err error)
 	return denied, nil
 }
 
-// current returns the present options. It parses the ConfigMap again only after a change.
+// current returns the current options. It parses the ConfigMap again only after a change.
 func (j *judge) current() options.Options {
 	j.mu.Lock()
 	defer j.mu.Unlock()

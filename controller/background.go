@@ -14,7 +14,7 @@ import (
 
 // startBackground starts everything that runs in parallel with the syncs, until ctx is done: leader
 // election and the status of ingresses, the profiler and the webhook. The returned function waits
-// until they have ended.
+// until all of them have stopped.
 func (c *controller) startBackground(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if c.Status != nil {

@@ -37,8 +37,8 @@ type Config struct {
 	// never changes.
 	TemplateFile string
 	Lua          fs.FS // the Lua code for nginx; nil keeps the files that exist
-	// LuaFallback has substitutes for third-party libraries of Lua, for Lua code that is not ours. nil
-	// if Lua is ours, or has all it needs.
+	// LuaFallback contains substitutes for third-party Lua libraries, for Lua code that is not
+	// ours. It is nil if Lua is ours or needs none.
 	LuaFallback fs.FS
 	// CompleteChains fetches missing certificates of chains from certificate authorities, at the
 	// URLs that the certificates of hosts name.

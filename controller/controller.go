@@ -1,7 +1,7 @@
-// Package controller is a clean version of ingress-nginx. It stands between the cluster and nginx.
-// When watch reports a change, it runs the stages in this order: snapshot, chain, quarantine,
-// compile, plan.Diff, apply, observe. Its one rule: only this package knows the order; the stages
-// do the work.
+// Package controller is a reimplementation of ingress-nginx. It stands between the cluster and
+// nginx. When watch reports a change, it runs the stages in this order: snapshot, chain,
+// quarantine, compile, plan.Diff, apply, observe. Its one rule: only this package knows the order;
+// the stages do the work.
 package controller
 
 import (
@@ -48,15 +48,15 @@ type controller struct {
 	quarantine quarantine.Quarantine
 	nextSearch *time.Timer // requests the sync that continues the search
 
-	held     atomic.Bool // a reload waits until old workers have ended
-	first    sync.Once   // the first sync that succeeded
-	ready    atomic.Bool // every worker has its configuration
+	held     atomic.Bool // a reload waits for the end of old workers
+	first    sync.Once   // the first successful sync
+	ready    atomic.Bool // all workers have their configuration
 	stopping atomic.Bool
 }
 
 // Run runs the controller and its nginx until ctx is done. Then it shuts nginx down gracefully: the
-// workers may finish their requests until hurry is done. It returns when no process is left. It
-// returns an error if the start fails, or if nginx had to be terminated.
+// workers may finish their requests until hurry is done. It returns when no nginx process is left.
+// It returns an error if the start fails, or if nginx had to be terminated.
 func Run(ctx, hurry context.Context, config Config) error {
 	defer config.Claim.Close()
 	defer config.Health.Close()
@@ -107,7 +107,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	return errors.Join(err, c.quit(hurry))
 }
 
-// openAnnouncer returns nil if workers poll for new backends.
+// openAnnouncer opens the announcements socket. It returns nil if workers poll for new backends.
 func openAnnouncer(config Config) (*announce.Announcer, error) {
 	if !config.Options.BackendsPush {
 		return nil, nil
@@ -200,7 +200,8 @@ func (c *controller) work(ctx context.Context) error {
 	return nil
 }
 
-// quit ends nginx. Then it waits as long as ingress-nginx does, so that load balancers notice.
+// quit ends nginx. Then it waits as long as ingress-nginx does, so load balancers stop sending
+// requests.
 func (c *controller) quit(hurry context.Context) error {
 	c.Log.Info("quitting nginx")
 	if err := c.target.Quit(hurry); err != nil {
@@ -210,7 +211,7 @@ func (c *controller) quit(hurry context.Context) error {
 	return nil
 }
 
-// pause waits for d or until ctx is done.
+// pause waits for d to pass or ctx to be done.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -20,15 +20,15 @@ import (
 	"windtunnel.dev/controller/template"
 )
 
-// input holds what configurations depend on besides the cluster. Syncs change it; the webhook reads
-// it at the same time.
+// input holds the inputs of configurations besides the cluster. Syncs change it; the webhook reads
+// it concurrently.
 type input struct {
 	atomic.Pointer[compile.Input]
 	filesChanged atomic.Bool // a file that watchFiles follows may have changed
 	templateSeen string      // text of the user's template when it was last read, or the error of reading it
 }
 
-// now returns the present input.
+// now returns the current input.
 func (i *input) now() compile.Input {
 	now := *i.Load()
 	now.Now = time.Now()
@@ -42,13 +42,13 @@ func (i *input) change(change func(*compile.Input)) {
 	i.Store(&next)
 }
 
-// settings returns a text that changes with the files that a configuration depends on.
+// settings returns a text that changes when a file that the configuration depends on changes.
 func (c *controller) settings() string {
 	return c.input.templateSeen + fmt.Sprint(c.input.Load().Databases)
 }
 
 // watchFiles requests a sync when the user's template or a GeoIP database may have changed. If it
-// cannot watch them, it logs the error, and the controller does not notice their changes.
+// cannot watch them, it logs the error, and their changes go unnoticed.
 func (c *controller) watchFiles(ctx context.Context) {
 	paths := []string{layout(c.Config).GeoIP()}
 	if c.TemplateFile != "" {
@@ -64,7 +64,7 @@ func (c *controller) watchFiles(ctx context.Context) {
 	}
 }
 
-// readFiles reads the files that watchFiles follows again, if any of them may have changed.
+// readFiles rereads the files that watchFiles watches, if any of them may have changed.
 func (c *controller) readFiles(ctx context.Context, cluster snapshot.Snapshot) {
 	if missing := missing(c.Options); !slices.Equal(missing, c.input.Load().Missing) {
 		c.input.change(func(in *compile.Input) { in.Missing = missing })
@@ -78,7 +78,7 @@ func (c *controller) readFiles(ctx context.Context, cluster snapshot.Snapshot) {
 	}
 }
 
-// readTemplate reads the user's template, and uses it from now on if nginx accepts it.
+// readTemplate reads the user's template, and puts it into use if nginx accepts it.
 func (c *controller) readTemplate(ctx context.Context, cluster snapshot.Snapshot) {
 	read, err := template.Read(c.TemplateFile)
 	seen := ""
@@ -104,7 +104,7 @@ func (c *controller) readTemplate(ctx context.Context, cluster snapshot.Snapshot
 // errUndecided means that nginx rejects the cluster with the old template, too.
 var errUndecided = errors.New("nginx rejects the cluster with the old template as well")
 
-// adoptTemplate uses a template from now on if nginx accepts the configuration that it renders.
+// adoptTemplate puts a template into use if nginx accepts the configuration that it renders.
 func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapshot, read *render.Template) error {
 	before := c.input.now()
 	next := before
@@ -126,7 +126,7 @@ func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapsho
 	return nil
 }
 
-// databases returns the names of the GeoIP databases in a folder, and for each path a stamp: a text
+// databases returns the names of the GeoIP databases in a folder, and a stamp for each path, a text
 // that changes when the file does.
 func databases(folder string) (names []string, stamps map[string]string) {
 	found, err := filepath.Glob(filepath.Join(folder, "*.mmdb"))
@@ -144,8 +144,8 @@ func databases(folder string) (names []string, stamps map[string]string) {
 	return names, stamps
 }
 
-// missing returns the rules files of ModSecurity that do not exist. They are not watched, so each
-// sync looks for them.
+// missing returns ModSecurity's rule files that do not exist. They are not watched, so each sync
+// checks them.
 func missing(o options.Options) []string {
 	return slices.DeleteFunc(render.FirewallFiles(), func(file string) bool {
 		_, err := os.Stat(o.Path(file))
@@ -153,7 +153,7 @@ func missing(o options.Options) []string {
 	})
 }
 
-// writable caches the last path at which the configuration file of nginx's tracer can be written.
+// writable caches the last path at which nginx's tracer configuration was found to be writable.
 type writable struct {
 	mu   sync.Mutex
 	path string

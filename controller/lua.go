@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/apply"
 )
 
-// writeLua writes nginx's Lua code below the root. Code that is not ours names the files of
-// ingress-nginx's image; these paths are moved below the root as well. It also gets our substitutes
-// for libraries. A file of its own takes precedence.
+// writeLua writes nginx's Lua code below the root. Foreign code names the files of ingress-nginx's
+// image; these paths are moved below the root as well. It also gets our substitutes for libraries,
+// over which its own files take precedence.
 func writeLua(c Config) error {
 	dir := layout(c).Lua()
 	switch {
@@ -25,13 +25,13 @@ func writeLua(c Config) error {
 	return apply.Copy(dir, rebased{c.Lua, c.Options.Rebase})
 }
 
-// rebased is Lua code with other paths.
+// rebased is a file system of Lua code with changed paths.
 type rebased struct {
 	fs.FS
 	change func(text string) string
 }
 
-// ReadFile returns a file of Lua code with the changed paths, and any other file as it is.
+// ReadFile returns a file of Lua code with changed paths, and any other file unchanged.
 func (r rebased) ReadFile(name string) ([]byte, error) {
 	content, err := fs.ReadFile(r.FS, name)
 	if err != nil || path.Ext(name) != ".lua" {

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// modelInputs knows from which ConfigMaps and Secrets the last model was built.
+// modelInputs records the ConfigMaps and Secrets of the last model.
 type modelInputs struct {
 	last atomic.Pointer[model.Model]
 }
@@ -27,8 +27,8 @@ func (r *modelInputs) hasSecret(secret types.NamespacedName) bool {
 	return last != nil && last.ReadsSecret(secret)
 }
 
-// follow makes the store report changes of a model's ConfigMaps from now on. It also puts changes
-// since the snapshot of the cluster, which the store did not report.
+// follow makes the store report changes of a model's ConfigMaps and Secrets from now on. It also
+// puts changes of ConfigMaps since the snapshot that the store did not report.
 func (r *modelInputs) follow(m *model.Model, cluster snapshot.Snapshot, store *watch.Store) {
 	before := r.last.Swap(m)
 	for name := range m.ConfigMaps() {

@@ -17,8 +17,8 @@ type Offline struct {
 }
 
 // NewOffline prepares the files below the root of the options, as Run does. The configuration needs
-// no clients, listeners and metrics. If its options have a default certificate, it is used;
-// otherwise, a certificate is generated, which differs each time.
+// no clients, listeners and metrics. Without a default certificate in its options, it generates
+// one, which differs each time.
 func NewOffline(c Config) (*Offline, error) {
 	if c.Options.Root == "" {
 		return nil, errors.New("rendering offline needs a root directory: without one, it would write to the paths of nginx itself")
@@ -40,18 +40,18 @@ func NewOffline(c Config) (*Offline, error) {
 	return &Offline{input, target}, nil
 }
 
-// Input returns what configurations depend on besides the cluster.
+// Input returns the inputs of configurations besides the cluster.
 func (o *Offline) Input() compile.Input { return o.input }
 
-// Refusal says why nginx -t refuses a configuration.
+// Refusal describes why nginx -t rejects a configuration.
 type Refusal struct {
-	Reason   string // nginx's words, with the file and the line
+	Reason   string // nginx's message, with the file and the line
 	Line     int    // of nginx.conf; 0 if nginx names none
 	LineText string // that line
 }
 
-// Test runs nginx -t on the configuration of a cluster. It returns nil if nginx accepts it. An error
-// means that the test could not be made.
+// Test runs nginx -t on the configuration of a cluster. It returns nil if nginx accepts it. An
+// error means that the test could not run.
 func (o *Offline) Test(ctx context.Context, cluster snapshot.Snapshot) (*Refusal, error) {
 	compiled, err := compile.Compile(cluster, o.input)
 	if err != nil {

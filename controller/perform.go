@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// diff returns the steps from nginx's running state to next. If a reload must wait, it is held back,
-// but not the steps without a reload.
+// diff returns the steps from nginx's running state to next. If a reload must wait, held is true,
+// and the steps omit the changes that need the reload.
 func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
 	running := c.target.Running()
 	steps = plan.Diff(running, next)
@@ -34,10 +34,11 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	return plan.Diff(running, plan.Hold(running, next)), true
 }
 
-// reloadMustWait reports whether a reload must wait: with enable-serial-reloads, while old workers of
-// the previous one are left, and with a limit of reloads, until it permits one. Then a sync follows.
+// reloadMustWait reports whether a reload must wait: with enable-serial-reloads, for the old
+// workers of the previous reload; with a limit of reloads, for the limit. A sync follows when the
+// wait ends.
 func (c *controller) reloadMustWait(opts options.Options) bool {
-	// Set before the check, so that workers that end in between are noticed.
+	// Set before the check, so that workers that end in between trigger the sync.
 	c.held.Store(opts.Config.EnableSerialReloads)
 	if opts.Config.EnableSerialReloads && c.target.Draining() {
 		c.Log.Info("a reload waits until the old workers of the previous one have ended")
@@ -52,7 +53,7 @@ func (c *controller) reloadMustWait(opts options.Options) bool {
 }
 
 // apply performs the steps to next. If nginx rejects them or must not be reloaded now, it still
-// performs those without a reload, so that endpoints do not wait for a broken ingress.
+// performs the steps that need no reload, so endpoints do not wait for a broken ingress.
 func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
 	running, frozen := c.target.Running(), c.quarantine.Frozen()
 	var report apply.Report

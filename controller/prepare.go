@@ -21,7 +21,7 @@ import (
 func layout(c Config) apply.Layout { return apply.Layout{Root: c.Options.Root} }
 
 // prepare creates nginx's directories and a default certificate, writes its Lua code, completes the
-// options, and returns what configurations depend on besides the cluster.
+// options, and returns the inputs of configurations besides the cluster.
 func prepare(c *Config) (compile.Input, error) {
 	files := layout(*c)
 	if err := files.Make(); err != nil {
@@ -82,7 +82,7 @@ func prepare(c *Config) (compile.Input, error) {
 	return input, checkTemplate(input, c.Nginx)
 }
 
-// streamOf returns what nginx can do with TCP and UDP.
+// streamOf returns the program's support for TCP and UDP services.
 func streamOf(program *nginx.Nginx) options.Stream {
 	switch {
 	case program.Has("stream_lua"):
@@ -94,7 +94,7 @@ func streamOf(program *nginx.Nginx) options.Stream {
 }
 
 // modulesFor returns the modules that our nginx.conf needs, and those that snippets and templates
-// for ingress-nginx's image rely on.
+// for ingress-nginx's image use.
 func modulesFor(o options.Options, program *nginx.Nginx) []string {
 	modules := []string{"ndk_http", "http_lua"}
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter"} {

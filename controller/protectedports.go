@@ -13,12 +13,12 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// secretModule is a file that only our Lua code has. Our code requires a secret for changes of the
-// configuration.
+// secretModule is a file that only our Lua code has. Our Lua code accepts changes of the
+// configuration only with a secret.
 const secretModule = "util/secret.lua"
 
 // makeSecret creates the secret that authenticates us to Lua, and writes it beside the Lua code,
-// readable only for nginx's master. Each start creates a new one. The secret is not part of a plan,
+// readable only by nginx's master. Each start creates a new one. The secret is not part of a plan,
 // because equal configurations must have equal bytes. It is empty for Lua code that requires none.
 func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	if code == nil {
@@ -34,8 +34,8 @@ func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	return secret, apply.WriteSecret(files.LuaSecret(), []byte(secret+"\n"))
 }
 
-// avoidProtectedPorts returns a Control function for a net.Dialer. The function refuses connections
-// to protected ports. It is for dialers whose addresses come from an ingress or a certificate, and
+// avoidProtectedPorts returns a Control function for a net.Dialer that refuses connections to
+// protected ports. It is for dialers whose addresses come from an ingress or a certificate, and
 // runs after names are resolved.
 func avoidProtectedPorts(ports options.Ports) func(network, address string, conn syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {

@@ -16,7 +16,8 @@ const luaPoll = time.Second
 func (c *controller) becomeReady(ctx context.Context) {
 	err := c.target.AwaitWorkers(ctx)
 	if errors.Is(err, apply.ErrNoReports) || err == nil && c.Options.DynamicStream() {
-		// Workers do not report this (for TCP and UDP never). After one poll all have it.
+		// Workers do not report the result (for TCP and UDP never). After one poll all workers
+		// serve it.
 		pause(ctx, luaPoll)
 		err = ctx.Err()
 	}
@@ -29,8 +30,8 @@ func (c *controller) becomeReady(ctx context.Context) {
 	}
 }
 
-// healthy returns an error if the controller is not healthy and ready. As in ingress-nginx, the two
-// are the same.
+// healthy returns an error if the controller is not healthy and ready. As in ingress-nginx, health
+// and readiness are the same.
 func (c *controller) healthy(ctx context.Context) error {
 	if c.stopping.Load() {
 		return errors.New("the controller is shutting down")

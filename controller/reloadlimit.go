@@ -6,11 +6,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// reloadLimit limits reloads, while syncs without a reload may be more frequent. A nil reloadLimit
-// limits nothing.
+// reloadLimit limits the rate of reloads; syncs without a reload may be more frequent. A nil
+// reloadLimit imposes no limit.
 type reloadLimit struct {
 	limiter *rate.Limiter
-	taken   bool      // this sync may reload, as often as it must
+	taken   bool      // this sync may reload any number of times
 	due     time.Time // when the next sync is requested
 }
 
@@ -29,7 +29,8 @@ func (l *reloadLimit) begin() {
 	}
 }
 
-// start counts a start of nginx as a reload. It never waits, because nothing can be done before it.
+// start counts a start of nginx as a reload. It never waits, because nothing works before the
+// start.
 func (l *reloadLimit) start() {
 	if l != nil {
 		l.taken = true
@@ -37,8 +38,8 @@ func (l *reloadLimit) start() {
 	}
 }
 
-// take reports whether this sync may reload nginx. If not, it calls again at the time when a sync may;
-// first says that no earlier sync has requested that.
+// take reports whether this sync may reload nginx. If not, it schedules a call of again at the time
+// when a sync may; first is false if such a call is already scheduled.
 func (l *reloadLimit) take(again func()) (ok, first bool) {
 	if l == nil || l.taken {
 		return true, false

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// search looks for the objects that nginx rejects, until another sync is due. err is the error of
-// serve. changed means that serve would now have a different result.
+// search searches for the objects that nginx rejects, until another sync is due. err is the error
+// of serve. changed means that serve would now give a different result.
 func (c *controller) search(ctx context.Context, v view, err error) (changed bool, _ error) {
 	var rejection *apply.Rejection
 	rejected := errors.As(err, &rejection)
@@ -33,7 +33,7 @@ func (c *controller) search(ctx context.Context, v view, err error) (changed boo
 	return changed || rejected, err
 }
 
-// test runs nginx -t on the configuration of a cluster.
+// test runs nginx -t on the configuration of a cluster. words is nginx's message if it rejects it.
 func (c *controller) test(ctx context.Context, cluster snapshot.Snapshot) (words string, rejected bool, err error) {
 	err = c.try(ctx, cluster, c.input.now())
 	var rejection *apply.Rejection

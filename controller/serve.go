@@ -13,16 +13,16 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Reloading says how long the parts of a reload took.
+// Reloading contains the durations of the parts of a reload.
 type Reloading struct {
 	Test        time.Duration // writing the files, and nginx -t
 	FirstWorker time.Duration // from the signal until the first new worker serves
-	// LastWorker is from the signal until all new workers serve; 0 if the Lua code does not report what
+	// LastWorker is from the signal until all new workers serve; 0 if Lua does not report what
 	// workers serve.
 	LastWorker time.Duration
 }
 
-// Serve starts nginx on the configuration of a cluster. Quit ends it.
+// Serve starts nginx with the configuration of a cluster. Quit ends it.
 func (o *Offline) Serve(ctx context.Context, cluster snapshot.Snapshot) error {
 	compiled, err := compile.Compile(cluster, o.input)
 	if err != nil {
@@ -32,7 +32,7 @@ func (o *Offline) Serve(ctx context.Context, cluster snapshot.Snapshot) error {
 	return err
 }
 
-// Reload reloads nginx with the same configuration, which gets a comment so that it differs.
+// Reload reloads nginx with the same configuration, plus a comment that makes it differ.
 func (o *Offline) Reload(ctx context.Context) (Reloading, error) {
 	running := o.target.Running()
 	if running.Conf.Len() == 0 {

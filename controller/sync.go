@@ -15,12 +15,12 @@ import (
 
 // view is the cluster as one sync sees it.
 type view struct {
-	change   uint64            // number of the newest change in it; see watch.Ring
+	change   uint64            // number of the newest change in cluster; see watch.Ring
 	cluster  snapshot.Snapshot // with complete certificate chains
 	findings []model.Finding   // about those chains
 }
 
-// sync brings nginx to the present state of the cluster.
+// sync brings nginx to the current state of the cluster.
 func (c *controller) sync(ctx context.Context) error {
 	if c.limit.Wait(ctx) != nil {
 		return nil //nolint:nilerr // a shutdown is not a failure of the sync
@@ -42,7 +42,7 @@ func (c *controller) sync(ctx context.Context) error {
 	return err
 }
 
-// look takes a snapshot of the cluster and completes the certificate chains in it.
+// look takes a snapshot of the cluster and completes its certificate chains.
 func (c *controller) look(ctx context.Context) view {
 	v := view{change: c.store.Changes().Newest(), cluster: c.store.Snapshot()}
 	if c.chains != nil {

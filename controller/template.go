@@ -41,9 +41,9 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	return nil
 }
 
-// testTemplate tests a user's template with an empty cluster before the first sync, and then with
-// the present ConfigMap. If nginx rejected the template in every sync, the controller would never
-// become ready; neither would it without `daemon off;` or the status server, which nginx -t does not
+// testTemplate tests a user's template before the first sync, with an empty cluster and then with
+// the current ConfigMap. If nginx rejected the template in every sync, the controller would never
+// become ready; nor would it without `daemon off;` or the status server, which nginx -t does not
 // require. testTemplate keeps a rejected configuration as nginx.conf.next.
 func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
@@ -76,8 +76,8 @@ func (c *controller) testTemplate(ctx context.Context) error {
 	return fmt.Errorf("--nginx-template: %s; the rejected configuration is %s", words, kept)
 }
 
-// tryTemplate is like try. It also returns an error if the controller could not start or configure nginx
-// with the configuration, though nginx -t accepts it.
+// tryTemplate is like try. It also returns an error if nginx -t accepts the configuration, but the
+// controller could not start or configure nginx with it.
 func (c *controller) tryTemplate(ctx context.Context, cluster snapshot.Snapshot, input compile.Input) error {
 	compiled, err := compile.Compile(cluster, input)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c *controller) tryTemplate(ctx context.Context, cluster snapshot.Snapshot,
 	return nginx.CheckStatus(conf, input.Options.Ports.Status)
 }
 
-// inTemplate adds the position in the template to a rejection: the line that renders the rejected
-// line.
+// inTemplate adds the position in the template to a rejection: the template line that rendered the
+// rejected line.
 func inTemplate(template *render.Template, rejection *apply.Rejection) error {
 	line := rejection.Line()
 	if line == "" {
