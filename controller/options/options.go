@@ -1,7 +1,7 @@
 // Package options contains the user's settings for the controller as a whole: its ConfigMap, and
-// those flags that the pure stages need. It converts these texts to the typed values that the model
-// reads. Its one rule: a bad value never stops the controller; it is reported as a problem, and the
-// default applies.
+// those flags that the pure stages need. It stands between these texts and the model, which
+// contains typed values only. Its one rule: a bad value never stops the controller; it is reported
+// as a problem, and the default applies.
 package options
 
 import (
