@@ -1,6 +1,6 @@
-// Package apply brings nginx to the state that a plan asks for. It stands between the plan and the
+// Package apply brings nginx to the state that a plan requires. It stands between the plan and the
 // nginx process with its files and its control port. Its one rule: the running state advances with
-// each step that succeeds, so that the next plan starts from the real state of nginx even after a
+// each step that succeeds, so the next plan starts from the real state of nginx even after a
 // failure.
 package apply
 
@@ -21,7 +21,7 @@ import (
 )
 
 // Target is one nginx: its files below a root directory, its process (the first step starts it),
-// and the state that it runs on.
+// and its running state.
 type Target struct {
 	nginx       *nginx.Nginx
 	layout      Layout
@@ -38,9 +38,9 @@ type Target struct {
 
 	draining atomic.Int32 // reloads whose old workers have not ended
 
-	files map[string]secretFile // that we wrote, by path; Do and Try are never called at the same time
+	files map[string]secretFile // that we wrote, by path; Do and Try are never called concurrently
 
-	sequence atomic.Uint64 // the number that Lua gave to the newest backends; 0 if it gives none
+	sequence atomic.Uint64 // the sequence number from Lua of the newest backends; 0 if it gives none
 
 	mu      sync.Mutex
 	process *nginx.Process // nil before the start
@@ -58,13 +58,14 @@ type Options struct {
 	Secret string
 	// Passthrough is our own TLS listener; nil if nginx listens itself.
 	Passthrough *passthrough.Proxy
-	// Announcer tells the workers of new backends; nil: they poll.
+	// Announcer notifies the workers of new backends; nil: they poll.
 	Announcer *announce.Announcer
 	Stderr    io.Writer // receives nginx's standard error
-	// Drained, if not nil, is called when the last old worker of a reload has ended. took counts
-	// from the signal of the reload.
+	// Drained, if not nil, is called when the last old worker of a reload has ended. took is the
+	// time since the reload's signal.
 	Drained func(took time.Duration)
-	// Complain is called by Do, at once and each time nginx's Lua complains about what it was sent.
+	// Complain is called by Do, immediately, for each complaint of nginx's Lua about configuration
+	// that it received.
 	Complain func(Complaint)
 }
 
@@ -129,7 +130,7 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 	}
 }
 
-// Running returns the state that nginx runs on; the zero State before the first start.
+// Running returns the state that nginx runs; the zero State before the first start.
 func (t *Target) Running() plan.State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +138,7 @@ func (t *Target) Running() plan.State {
 }
 
 // Ended returns a channel that is closed when nginx has ended, by itself or by Quit. It stays open
-// while nginx has not been started.
+// until nginx has been started.
 func (t *Target) Ended() <-chan struct{} { return t.ended }
 
 // Quit shuts nginx down gracefully: its workers may finish their requests until ctx is done. It

@@ -30,8 +30,8 @@ func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Repor
 }
 
 // postDelta sends a delta and reports whether nginx accepted it. It does not retry: nginx rejects
-// the delta if its backends are not the ones we expect, which is also the case if it accepted the
-// delta and only its answer was lost. The caller then sends all backends.
+// the delta if its backends are not the expected ones. That is also the case if nginx accepted the
+// delta but its answer was lost. The caller then sends all backends.
 func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bool {
 	base := t.sequence.Load()
 	if base == 0 {
@@ -47,8 +47,8 @@ func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bo
 	return true
 }
 
-// number stores the number that Lua gave to the newest backends. Lua code that is not ours gives
-// none.
+// number stores Lua's sequence number of the newest backends, or 0 if the Lua code is not ours and
+// gives none.
 func (t *Target) number(answer string) {
 	sequence, err := strconv.ParseUint(answer, 10, 64)
 	if err != nil {

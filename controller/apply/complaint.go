@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Complaint is a message of nginx's Lua about something that it was sent: there is no memory for
-// it, or it evicted something else. nginx may have accepted it nevertheless, at once or in a later
-// try.
+// Complaint is a message of nginx's Lua about configuration that it received: there is no memory
+// for it, or it evicted other data. nginx may still have accepted the configuration, immediately or
+// in a later attempt.
 type Complaint struct {
 	Path string // of the POST, or "stream"
 	Text string // one line
 }
 
-// refusal is the error of something that nginx's Lua was sent and rejected.
+// refusal is the error of configuration that nginx's Lua received and rejected.
 type refusal interface {
 	error
 	reason() string // in Lua's words
 }
 
-// postError is the error of a POST with an answer other than 201.
+// postError is the error of a POST with a status other than 201.
 type postError struct {
 	status string // for example, 400 Bad Request
 	body   string

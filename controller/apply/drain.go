@@ -14,7 +14,7 @@ const drainPoll = 50 * time.Millisecond
 func (t *Target) Draining() bool { return t.draining.Load() > 0 }
 
 // awaitDrained calls drained when the last old worker of a reload has ended. before are the workers
-// before the reload, signalled is the time of its signal. It does not block.
+// before the reload; signalled is the time of the reload's signal. It does not block.
 func (t *Target) awaitDrained(process *nginx.Process, before []nginx.Worker, signalled time.Time) {
 	var retired []int
 	for _, worker := range before {
@@ -32,7 +32,8 @@ func (t *Target) awaitDrained(process *nginx.Process, before []nginx.Worker, sig
 	}()
 }
 
-// awaitGone returns true when none of the workers is left, and false when all of nginx has ended.
+// awaitGone returns true when none of the workers is left, or false when the nginx process has
+// ended.
 func awaitGone(process *nginx.Process, pids []int) bool {
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()

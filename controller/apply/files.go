@@ -66,9 +66,9 @@ func Copy(dir string, tree fs.FS) error {
 	})
 }
 
-// Write replaces a file atomically: a reader sees the old content or the new content, never a part.
-// If the machine crashes, the content may be lost. It does not wait for the disk, because a controller
-// that starts writes all of its files again.
+// Write replaces a file atomically: a reader sees either the old or the new content in full. It
+// does not wait for the disk, so a crash of the machine may lose the content. That is safe, because
+// the controller writes all of its files again when it starts.
 func Write(path string, content []byte) error {
 	return WriteText(path, conf.Whole(content))
 }

@@ -14,13 +14,13 @@ import (
 
 const (
 	// WorkerTimeout bounds the wait for a reload's new workers. It is long because a master with
-	// many thousand locations is slow.
+	// thousands of locations is slow.
 	WorkerTimeout = time.Minute
 	workerPoll    = 5 * time.Millisecond
 )
 
 // load writes and tests a configuration, puts it in place, and starts or reloads nginx. If the test
-// fails, everything stays as it was, except that the tested file remains.
+// fails, everything stays as before, except that the tested file remains.
 func (t *Target) load(ctx context.Context, next plan.State, report *Report) error {
 	candidate := t.layout.Conf() + ".next"
 	began := time.Now()
@@ -44,21 +44,21 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	return t.discard(t.Running(), next)
 }
 
-// doubt records that a reload failed halfway: its workers may still come, so even the configuration before
-// it needs another reload.
+// doubt records that a reload failed halfway: its workers may still start, so even a return to the
+// previous configuration needs a reload.
 func (t *Target) doubt() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.running.Unsure = t.process != nil
 }
 
-// restore resets the files that nginx reads besides its configuration to those of the running
-// state, because Lua may read them again at any time.
+// restore resets the files that nginx reads besides nginx.conf to those of the running state,
+// because Lua may reread them at any time.
 func (t *Target) restore(tried plan.State) error {
 	return errors.Join(t.writeBeside(t.Running()), t.discard(tried, t.Running()))
 }
 
-// writeBeside writes the files that nginx reads besides its configuration.
+// writeBeside writes the files that nginx reads besides nginx.conf.
 func (t *Target) writeBeside(next plan.State) error {
 	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
 		return err
@@ -69,8 +69,7 @@ func (t *Target) writeBeside(next plan.State) error {
 	return t.writeSecretFiles(next)
 }
 
-// writeLuaConfig writes the file if its content differs. If content is nil, there is no file to
-// write.
+// writeLuaConfig writes lua/cfg.json if its content differs. It writes nothing if content is nil.
 func (t *Target) writeLuaConfig(content []byte) error {
 	path := t.layout.LuaConfig()
 	if content == nil {
@@ -149,8 +148,8 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 }
 
 // compare counts the serving workers that are new, and the old ones that are not draining yet. A
-// master drains the old workers only after it has forked all new ones, which then take a while
-// until they serve.
+// master drains the old workers only after it has forked all new ones, which take a while to start
+// serving.
 func compare(before, now []nginx.Worker) (fresh, stale int) {
 	old := make(map[int]bool, len(before))
 	for _, worker := range before {

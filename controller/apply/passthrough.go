@@ -12,11 +12,11 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// passthroughGrace is how long connections with TLS passthrough may stay open when nginx quits. It
-// equals the default for nginx's own connections (worker-shutdown-timeout).
+// passthroughGrace is how long connections with TLS passthrough may stay open after nginx is told
+// to quit. It equals the default for nginx's own connections (worker-shutdown-timeout).
 const passthroughGrace = 240 * time.Second
 
-// pass configures our own TLS listener: which host goes to which address.
+// pass configures our own TLS listener: the address for each host.
 func (t *Target) pass(next plan.State) error {
 	if t.passthrough == nil {
 		return errors.New("the plan configures TLS passthrough, but there is no TLS listener")

@@ -13,16 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// control sends GETs to nginx's status server. It keeps no connection alive, so that each request shows
+// control sends GETs to nginx's status server. It keeps no connection alive, so each request proves
 // that nginx accepts connections.
 var control = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{DisableKeepAlives: true},
 }
 
-// poster sends changes to nginx's status server. It keeps a connection alive, because opening one takes
-// as long as the rest of the request. nginx ends it when its worker ends, and the transport repeats a
-// request that did not get through for this reason.
+// poster sends changes to nginx's status server. It keeps a connection alive, because opening one
+// takes as long as the rest of the request. nginx closes the connection when its worker ends; the
+// transport then repeats a request that failed because of this.
 var poster = &http.Client{
 	Timeout:   control.Timeout,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},

@@ -11,5 +11,5 @@ func (t *Target) Processes() []int {
 // StatusURL returns the URL of nginx's stub_status.
 func (t *Target) StatusURL() string { return t.control + "/nginx_status" }
 
-// DictionariesURL returns the URL at which our Lua tells the sizes of its shared dictionaries.
+// DictionariesURL returns the URL at which our Lua reports the sizes of its shared dictionaries.
 func (t *Target) DictionariesURL() string { return t.control + "/configuration/dictionaries" }

@@ -12,7 +12,7 @@ type Report struct {
 }
 
 // Phases are the durations of the parts of a reload or start; 0 for a part that was not reached. In
-// JSON they are nanoseconds.
+// JSON they are in nanoseconds.
 type Phases struct {
 	Render      time.Duration `json:"render"`      // filled in by the caller of Do
 	Test        time.Duration `json:"test"`        // writing the candidate files, and nginx -t

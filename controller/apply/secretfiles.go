@@ -19,8 +19,8 @@ import (
 )
 
 // writeSecretFiles writes those files of next that differ from the ones on disk. It keeps files
-// that next does not need, because the running nginx may still read them. Only their reader may read
-// them: the workers read password files, at every request, and the master all others.
+// that next does not need, because the running nginx may still read them. Each file is readable
+// only by its reader: password files by the workers, at every request; all others by the master.
 func (t *Target) writeSecretFiles(next plan.State) error {
 	workers := sync.OnceValues(func() (int, error) { return t.workersUID(next.Conf) })
 	for path, content := range next.Files {
@@ -42,14 +42,14 @@ func (t *Target) writeSecretFiles(next plan.State) error {
 	return nil
 }
 
-// secretFile is a file as we wrote or read it last.
+// secretFile is a file as we last wrote or read it.
 type secretFile struct {
 	content  []byte
 	modified time.Time
 }
 
-// onDisk reports whether a file has this content. It reads only files that have changed since it read them,
-// because a large cluster has thousands.
+// onDisk reports whether a file has this content. It reads a file only if it changed since the last
+// read, because a large cluster has thousands of files.
 func (t *Target) onDisk(path string, content []byte) bool {
 	if known, found := t.files[path]; found && bytes.Equal(known.content, content) {
 		info, err := os.Lstat(path)
@@ -71,7 +71,7 @@ func (t *Target) remember(path string, content []byte) {
 	}
 }
 
-// discard removes the files of one state that the other does not have.
+// discard removes the files of one state that the other does not need.
 func (t *Target) discard(of, except plan.State) error {
 	needed := make(map[string]bool)
 	for path := range beside(except) {
@@ -90,8 +90,8 @@ func (t *Target) discard(of, except plan.State) error {
 	return errors.Join(all...)
 }
 
-// beside returns the paths of the files that nginx reads at start, except for its own configuration
-// and that of Lua.
+// beside returns the paths of the files that nginx reads at start, except nginx.conf and Lua's
+// configuration.
 func beside(state plan.State) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, files := range []map[string][]byte{state.Files, state.Tracing} {
@@ -104,7 +104,7 @@ func beside(state plan.State) iter.Seq[string] {
 	}
 }
 
-// userDirective matches "user NAME [GROUP];", but no assignment to a variable of Lua code.
+// userDirective matches "user NAME [GROUP];", but not an assignment in Lua code.
 var userDirective = regexp.MustCompile(`^user\s+([^\s;=]+)(\s+[^\s;=]+)?\s*;`)
 
 // workersUID returns the user ID of nginx's workers. If the master does not run as root, they run

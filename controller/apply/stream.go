@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// streamPath names the stream port in reports, in place of the path of a POST.
+// streamPath represents the stream port in reports, in place of a POST path.
 const streamPath = "stream"
 
-// sendStream sends the endpoints of TCP and UDP services to nginx's stream block: one line of JSON,
-// after the secret if there is one. Lua answers only if it rejects the line.
+// sendStream sends the endpoints of TCP and UDP services to nginx's stream block: the secret, if
+// there is one, then one line of JSON. Lua answers only if it rejects the line.
 func (t *Target) sendStream(ctx context.Context, line []byte, report *Report) error {
 	defer t.announcer.Announce()
 	message := line

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SweepEvery is how often ingress-nginx removes the leftovers of tested configurations, and their
-// minimum age.
+// SweepEvery is the interval at which ingress-nginx removes leftovers of tested configurations, and
+// their minimum age.
 const SweepEvery = 5 * time.Minute
 
-// leftovers are patterns of files that only an interrupted write or test leaves behind.
-// nginx.conf.next is not one of them: an error message has told the user to look at it.
+// leftovers are patterns of files that remain only after an interrupted write or test. They exclude
+// nginx.conf.next, to which error messages refer.
 var leftovers = []string{
 	"/tmp/nginx/nginx-cfg*", // ingress-nginx's own name
 	"/etc/nginx/nginx.conf.try",

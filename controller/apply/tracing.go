@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// writeTracing writes those files of tracers whose content differs. nginx's workers must be able to
-// read them.
+// writeTracing writes the tracer files whose content differs, readable by nginx's workers.
 func writeTracing(files map[string][]byte) error {
 	for path, content := range files {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
@@ -24,7 +23,7 @@ func writeTracing(files map[string][]byte) error {
 	return nil
 }
 
-// Writable returns nil if a file can be written, and the reason if not. It creates the directory of
+// Writable returns nil if a file can be written, otherwise the reason. It creates the directory of
 // the file, but not the file.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -24,8 +24,8 @@ type Rejection struct {
 // lineNumber matches the line number at the end of nginx's messages.
 var lineNumber = regexp.MustCompile(`:(\d+)$`)
 
-// Number returns the number of the line of the configuration that nginx complained about, from 1; 0
-// if nginx named none.
+// Number returns the number, from 1, of the configuration line that nginx complained about; 0 if
+// nginx named none.
 func (r *Rejection) Number() int {
 	found := lineNumber.FindStringSubmatch(r.cause.Error())
 	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
@@ -35,8 +35,7 @@ func (r *Rejection) Number() int {
 	return number
 }
 
-// Line returns the line of the configuration that nginx complained about; empty if nginx named
-// none.
+// Line returns the configuration line that nginx complained about; empty if nginx named none.
 func (r *Rejection) Line() string {
 	number := r.Number()
 	lines := bytes.Split(r.Conf.Bytes(), []byte("\n"))
@@ -53,9 +52,9 @@ func (r *Rejection) Error() string {
 // Unwrap returns the error of nginx -t.
 func (r *Rejection) Unwrap() error { return r.cause }
 
-// Try checks whether nginx would accept a state, and changes nothing. The error is a *Rejection if
-// nginx would not; any other error means that the check could not be made. Like Do, it is not safe for
-// concurrent use.
+// Try checks whether nginx would accept a state, without changing the running one. The error is a
+// *Rejection if nginx would not; any other error means that the check could not run. Like Do, it is
+// not safe for concurrent use.
 func (t *Target) Try(ctx context.Context, state plan.State) error {
 	candidate := t.layout.Conf() + ".try"
 	defer os.Remove(candidate)
@@ -66,8 +65,8 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 	return err
 }
 
-// test writes a state and runs nginx -t on it. A test that ctx or a signal interrupts is not a
-// rejection, and neither is one that cannot be started.
+// test writes a state and runs nginx -t on it. A test that could not start, or that ctx or a signal
+// interrupts, is not a rejection.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
 	if err := WriteText(candidate, next.Conf); err != nil {
 		return err

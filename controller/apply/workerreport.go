@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// reportPoll is the pause between two requests for what the workers serve.
+// reportPoll is the pause between two requests for worker reports.
 const reportPoll = 10 * time.Millisecond
 
 // WorkerReport is a worker's report of what it serves.
@@ -28,7 +28,7 @@ type WorkerReport struct {
 // code, or options.ReportWorkers is off.
 var ErrNoReports = errors.New("nginx's Lua does not report what its workers serve")
 
-// WorkerReports asks nginx what each of its workers serves.
+// WorkerReports requests the reports of all workers from nginx.
 func (t *Target) WorkerReports(ctx context.Context) ([]WorkerReport, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.control+"/configuration/workers", nil)
 	if err != nil {

@@ -61,7 +61,7 @@ type field struct {
 }
 
 func fieldsOf(object []byte) (fields, error) {
-	// The encoder writes no name twice, so the decoder need not remember the names.
+	// The encoder never writes duplicate names, so the decoder need not detect them.
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
 	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, cmp.Or(err, errors.New("it does not begin with {"))
@@ -85,8 +85,8 @@ func fieldsOf(object []byte) (fields, error) {
 	return all, err
 }
 
-// describe formats the fields that differ from those of another version as lines: one per endpoint, and
-// one per other field.
+// describe formats the fields that differ from other as lines: one per endpoint, and one per other
+// field.
 func (f fields) describe(backend string, other fields) []string {
 	var lines, endpoints []string
 	for _, one := range f {

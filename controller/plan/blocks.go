@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/conf"
 )
 
-// block identifies a block of nginx.conf: a server, a location, and the innermost block if that is
+// block identifies a block of nginx.conf: a server, a location, and the innermost block if it is
 // neither (upstream x, map $a $b, if …).
 type block struct {
 	server, location, inner string
@@ -24,13 +24,13 @@ func (p block) outer() block {
 	return block{}
 }
 
-// lines groups the lines of nginx.conf by block. order has the blocks in the order of the file.
+// lines groups the lines of nginx.conf by block. order lists the blocks in the order of the file.
 type lines struct {
 	at    map[block]*content
 	order []block
 }
 
-// content is what a block contains directly.
+// content contains the lines directly in a block.
 type content struct{ lines []string }
 
 // split groups the lines of nginx.conf by block. It relies on the layout that both render and
@@ -101,7 +101,7 @@ func within(server string, around []string) block {
 	return at
 }
 
-// content returns the content of a block, which it adds if it is new.
+// content returns the content of a block. It adds the block if it is new.
 func (l *lines) content(at block) *content {
 	have := l.at[at]
 	if have == nil {

@@ -21,8 +21,8 @@ func delta(running, next State) []byte {
 	return changes
 }
 
-// CertificatesBody returns the body of POST /configuration/servers that leads from the running state to
-// s. If Lua accepts deltas, it has only what differs.
+// CertificatesBody returns the body of POST /configuration/servers that leads from the running
+// state to s. If Lua accepts deltas, the body contains only the differences.
 func (s State) CertificatesBody(running State) ([]byte, error) {
 	return s.Certificates.Body(running.Certificates, s.AcceptsDeltas && running.Certificates.IsSent())
 }

@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/controller/conf"
 )
 
-// These shared dictionaries hold what was sent to Lua.
+// These shared dictionaries store the data sent to Lua.
 const (
 	backendsDict     = "configuration_data"
 	streamDict       = "tcp_udp_configuration_data"
@@ -29,8 +29,9 @@ func dictsOf(text conf.Text) dicts {
 	return all
 }
 
-// lostDicts returns a function that reports whether a reload empties a shared dictionary. nginx keeps
-// its content only if its size stays the same, which nobody knows after a reload that failed halfway.
+// lostDicts returns a function that reports whether a reload empties a shared dictionary. nginx
+// keeps the content only if the size stays the same, which is unknown after a reload that failed
+// halfway.
 func lostDicts(running, next State) func(name string) bool {
 	if running.Unsure {
 		return func(string) bool { return true }

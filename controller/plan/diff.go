@@ -9,7 +9,7 @@ import (
 )
 
 // Diff returns the steps that bring nginx from the running state to the next. There are none if the
-// bytes are equal. The zero State is an nginx that has not been started.
+// bytes are equal. The zero State is an nginx that was never started.
 func Diff(running, next State) []Step {
 	var steps []Step
 	now := running
@@ -44,7 +44,7 @@ func Diff(running, next State) []Step {
 	return steps
 }
 
-// forget clears what Lua received before and loses in a reload.
+// forget clears the data that Lua loses in a reload.
 func (s *State) forget(before State) {
 	lost := lostDicts(before, *s)
 	if lost(backendsDict) {

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// sameAtStart reports whether both states are equal in everything that nginx reads when it starts
-// or reloads.
+// sameAtStart reports whether two states are equal in everything that nginx reads at a start or
+// reload.
 func sameAtStart(a, b State) bool {
 	return a.Unsure == b.Unsure && a.Conf.Equal(b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
 }
 
-// withStartOf returns a copy of the state in which everything that nginx reads when it starts comes
-// from other.
+// withStartOf returns a copy of the state in which everything that nginx reads at start comes from
+// other.
 func (s State) withStartOf(other State) State {
 	s.Conf, s.LuaConfig, s.Tracing, s.Files, s.Foreign = other.Conf, other.LuaConfig, other.Tracing, other.Files, other.Foreign
 	s.Unsure = other.Unsure
 	return s
 }
 
-// Hold returns the next state without the changes that need a reload. These parts stay as they run,
-// and so do the backends and certificates that they use. It is for times when nginx must not
-// reload.
+// Hold returns the next state without the changes that need a reload. Those parts keep their
+// running state, and so do the backends and certificates that they use. It is for times when nginx
+// must not reload.
 func Hold(running, next State) State {
 	held := next.withStartOf(running)
 	held.Backends = next.Backends.Keeping(running.Backends)
@@ -31,7 +31,7 @@ func Hold(running, next State) State {
 	return held
 }
 
-// With returns the state with those of the files in Foreign that its nginx.conf names.
+// With returns the state with Foreign set to those of the files that its nginx.conf names.
 func (s State) With(files map[string]string) State {
 	s.Foreign = nil
 	for path, stamp := range files {

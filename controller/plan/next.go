@@ -19,7 +19,7 @@ func Next(m *model.Model, in render.Input) (State, error) {
 }
 
 // Memo computes a sequence of states. If two models differ only in endpoints, it recomputes only
-// what depends on endpoints. The results are the same as those of Next.
+// the parts of the state that depend on endpoints. The results are the same as those of Next.
 type Memo struct {
 	model        *model.Model // nil before the first state
 	input        render.Input
@@ -50,7 +50,7 @@ func (memo *Memo) next(m *model.Model, in render.Input) (state State, err error)
 	return memo.whole(m, in)
 }
 
-// whole renders and encodes at the same time.
+// whole renders nginx.conf and encodes the backends concurrently.
 func (memo *Memo) whole(m *model.Model, in render.Input) (State, error) {
 	var backends wire.List
 	var encoding errgroup.Group

@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// State is what nginx reads, as bytes or as values that have one encoding. The running and the wanted
-// state are compared whole, so checksums and times do not belong in it. Files and Certificates contain
-// private keys and must not be logged.
+// State contains everything that nginx reads, as bytes or as values that have one encoding. The
+// running and the wanted state are compared whole, so checksums and times do not belong in it.
+// Files and Certificates contain private keys and must not be logged.
 type State struct {
 	Conf         conf.Text         // nginx.conf
 	LuaConfig    []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
@@ -22,18 +22,18 @@ type State struct {
 	// JSON); nil if there is none.
 	Passthrough []byte
 
-	// Foreign are files that nginx reads when it starts but the controller does not write. It maps
-	// each path to a text that changes when the file does.
+	// Foreign are files that nginx reads at start but the controller does not write. It maps each
+	// path to a text that changes when the file does.
 	Foreign map[string]string
 
-	Tracing map[string][]byte // the tracers' files, by path, which nginx reads when it starts
+	Tracing map[string][]byte // tracer files that nginx reads at start, by path
 
-	// Unsure is set after a reload that failed halfway: nginx may run on another configuration, and its Lua
-	// may have lost what it was sent.
+	// Unsure is set after a reload that failed halfway: nginx may run another configuration, and
+	// its Lua may have lost its data.
 	Unsure bool
 
 	AcceptsDeltas bool // whether Lua accepts deltas of backends
-	DeltaBytes    int  // bytes of the deltas since all backends were sent
+	DeltaBytes    int  // bytes of the deltas since the last full POST of backends
 }
 
 // StepKind is the kind of a step.
@@ -49,20 +49,20 @@ const (
 	PostServers  StepKind = "post-servers"  // POST /configuration/servers
 )
 
-// Step is one action, with the data it needs and the reasons for it.
+// Step is one action, with its target state and the reasons for it.
 type Step struct {
 	Kind StepKind
 	Next State // the state after the step
 	Why  []Why // 1 to 20 reasons; if there are more, the 21st gives their number
 
-	// Delta is the body to send instead of all backends, if Lua has those of the previous state. It
-	// is nil if all must be sent.
+	// Delta is the body to send instead of all backends, if Lua has those of the previous state;
+	// nil if all must be sent.
 	Delta []byte
 }
 
-// Why is one reason for a step. For nginx.conf it has the server, the location and the line that
-// changed. cfg.json and backends have neither server nor location, only the setting or endpoint
-// that changed. Old is empty for an addition, New for a removal.
+// Why is one reason for a step. For nginx.conf it contains the server, the location and the changed
+// line. For cfg.json and backends, Server and Location are empty, and it contains the changed
+// setting or endpoint. Old is empty for an addition, New for a removal.
 type Why struct {
 	Server   string
 	Location string

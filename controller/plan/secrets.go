@@ -30,8 +30,8 @@ func whyFiles(running, next State) []Why {
 	return whys
 }
 
-// differing returns the keys of new that old does not have with the same value, and the keys that only old
-// has, both sorted. Large maps differ in few keys, so only those are sorted.
+// differing returns the keys of new whose value old lacks, and the keys that only old has, both
+// sorted. Large maps differ in few keys, so only those are sorted.
 func differing[V any](old, new map[string]V, equal func(V, V) bool) (added, gone []string) {
 	for key, value := range new {
 		if before, known := old[key]; !known || !equal(before, value) {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// sameTracing reports whether two states have the same tracers' files.
+// sameTracing reports whether two states have the same tracer files.
 func sameTracing(running, next State) bool {
 	return maps.EqualFunc(running.Tracing, next.Tracing, bytes.Equal)
 }
 
-// whyTracing lists the differences between the tracers' files.
+// whyTracing lists the differences between the tracer files.
 func whyTracing(running, next State) []Why {
 	var whys []Why
 	for _, file := range slices.Sorted(maps.Keys(next.Tracing)) {

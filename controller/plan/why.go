@@ -58,8 +58,8 @@ func whyReload(running, next State) []Why {
 	return bounded(whys)
 }
 
-// compare lists additions and removals in the order of the files. A server, location or other block
-// that is added or removed as a whole is one reason, whatever its content.
+// compare lists additions and removals in the order of the files. A block, such as a server or
+// location, that is added or removed as a whole is one reason, regardless of its content.
 func compare(old, new lines) []Why {
 	var whys []Why
 	for _, at := range new.order {
@@ -81,7 +81,7 @@ func (p block) why(old, new string) Why {
 	return Why{Server: p.server, Location: p.location, Old: old, New: new}
 }
 
-// name returns the name of a block in a reason about the whole block.
+// name returns the name of a block for a reason about the whole block.
 func (p block) name() string {
 	switch {
 	case p.inner != "":
@@ -114,7 +114,7 @@ func compareAt(at block, old, new []string) []Why {
 	return whys
 }
 
-// line prefixes a line with its block, if that is neither server nor location.
+// line prefixes a line with the name of its block, unless that is a server or location.
 func (p block) line(text string) string {
 	if p.inner == "" {
 		return text
@@ -122,8 +122,7 @@ func (p block) line(text string) string {
 	return p.inner + ": " + text
 }
 
-// without returns the lines that are not in others. Both may contain duplicates, each of which
-// counts.
+// without returns the lines that are not in others. Duplicates count individually.
 func without(lines, others []string) []string {
 	count := make(map[string]int, len(others))
 	for _, line := range others {
@@ -140,8 +139,8 @@ func without(lines, others []string) []string {
 	return left
 }
 
-// subject returns what a line sets: its directive and, if the directive can set many things, which
-// one.
+// subject returns the setting that a line changes: its directive and, for directives that set named
+// values, the name.
 func subject(line string) string {
 	name, rest, _ := strings.Cut(line, " ")
 	switch {
