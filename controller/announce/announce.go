@@ -1,6 +1,6 @@
-// Package announce tells nginx's workers at once that they were sent something new. It stands between
-// the controller, which has sent it, and our Lua code, whose workers each keep a connection. Its one
-// rule: an announcement carries no data and may be lost, because workers poll as well.
+// Package announce notifies nginx's workers immediately of new configuration. It stands between the
+// controller, which has sent the configuration, and our Lua code; each worker keeps a connection.
+// Its one rule: an announcement carries no data and may be lost, because workers also poll.
 package announce
 
 import (
@@ -14,12 +14,12 @@ import (
 	"windtunnel.dev/internal/accept"
 )
 
-// patience is how long a worker may leave an announcement unread once its socket is full. A worker
-// that takes longer is disconnected, and connects again.
+// patience is how long a worker may leave an announcement unread once its socket is full. A slower
+// worker is disconnected, and connects again.
 const patience = 100 * time.Millisecond
 
-// mostListeners is the number of connections from which on new ones are refused: more than workers of
-// many generations have. Everyone on the machine may connect.
+// mostListeners is the maximum number of connections; further ones are refused. It exceeds the
+// number of workers of many generations. Any process on the machine may connect.
 const mostListeners = 4096
 
 // Announcer announces changes to workers. A nil Announcer announces nothing.
@@ -47,7 +47,7 @@ func (a *Announcer) keep(connection net.Conn) {
 		connection.Close()
 		return
 	}
-	// Workers send nothing: a read ends with the connection.
+	// Workers send nothing: the read returns when the connection ends.
 	connection.Read(make([]byte, 1)) //nolint:errcheck // it ends in any case
 	a.remove(connection)
 }
@@ -69,7 +69,7 @@ func (a *Announcer) remove(connection net.Conn) {
 	connection.Close()
 }
 
-// Announce tells all workers that there is something new.
+// Announce notifies all workers that there is new configuration.
 func (a *Announcer) Announce() {
 	if a == nil {
 		return
@@ -86,7 +86,7 @@ func (a *Announcer) Announce() {
 	}
 }
 
-// Listeners returns the number of workers that are connected.
+// Listeners returns the number of connected workers.
 func (a *Announcer) Listeners() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

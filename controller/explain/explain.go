@@ -1,7 +1,7 @@
 // Package explain shows what the controller would do after a change of manifests, and why. It
 // stands between two sets of manifests and the person who is about to apply the second one. Its one
-// rule: it runs the controller's own stages, so the explanation matches the controller's behaviour;
-// it uses no cluster and no nginx, so it does not know errors that only `nginx -t` finds.
+// rule: it runs the controller's own stages, so the explanation matches the controller's behaviour.
+// It uses no cluster and no nginx, so it misses errors that only `nginx -t` finds.
 package explain
 
 import (
@@ -23,13 +23,13 @@ type Options struct {
 	Flags     options.Options // its Config holds the defaults, which the ConfigMap overrides
 	ConfigMap types.NamespacedName
 	// IngressClass is the name of the class that the controller serves. Ingresses without a class
-	// are served, too.
+	// are also served.
 	IngressClass string
 	Template     *render.Template // the user's nginx.tmpl; nil is ours
 }
 
-// Of returns what the controller does when the manifests in a cluster change from old to next. An
-// error comes from the template and has the form "file:line: what".
+// Of returns the steps of the controller when the manifests in a cluster change from old to next.
+// Errors come from the template and have the form "file:line: message".
 func Of(old, next *snapshot.Manifests, o Options) (Explanation, error) {
 	before, err := o.outcome(snapshot.Take(old), nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func Of(old, next *snapshot.Manifests, o Options) (Explanation, error) {
 	return explanation, nil
 }
 
-// outcome is what the controller computes from a cluster.
+// outcome is the state and findings that the controller computes from a cluster.
 type outcome struct {
 	ingresses []*networkingv1.Ingress // that the controller serves
 	leftOut   []string                // ingresses of other classes
@@ -68,7 +68,7 @@ func (o Options) outcome(cluster snapshot.Snapshot, before []*networkingv1.Ingre
 	return result, err
 }
 
-// input describes a machine whose nginx has every module, as ingress-nginx's image does. It is the
+// input describes a machine whose nginx has every module, as in ingress-nginx's image. It is the
 // same before and after the change.
 func (o Options) input() compile.Input {
 	in := render.Input{

@@ -118,7 +118,7 @@ func findings(before, now []model.Finding) []FindingOutput {
 	return all
 }
 
-// Write writes the explanation as text for people.
+// Write writes the explanation as human-readable text.
 func (e Explanation) Write(w io.Writer) error {
 	var text strings.Builder
 	switch {

@@ -16,15 +16,15 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// Served returns the part of a cluster that a controller for a class serves: without the ingresses of
-// other classes, and with the replacements of those that it rejects for their content.
+// Served returns the part of a cluster that a controller for a class serves: without the ingresses
+// of other classes, and with the replacements of rejected ingresses.
 func Served(cluster snapshot.Snapshot, class string, in compile.Input) snapshot.Snapshot {
 	cluster, _, _ = served(cluster, nil, class, in)
 	return cluster
 }
 
-// served returns what Served does, the findings about rejected ingresses, and the names of those of
-// other classes. before has the earlier versions of ingresses.
+// served returns the result of Served, the findings about rejected ingresses, and the names of
+// ingresses of other classes. before contains the earlier versions of ingresses.
 func served(cluster snapshot.Snapshot, before []*networkingv1.Ingress, class string, in compile.Input) (_ snapshot.Snapshot, rejected []model.Finding, leftOut []string) {
 	opts, _ := compile.Options(cluster.ConfigMaps[in.ConfigMap], in)
 	cluster.Ingresses, leftOut = ofClass(class, cluster.Ingresses)
@@ -32,8 +32,8 @@ func served(cluster snapshot.Snapshot, before []*networkingv1.Ingress, class str
 	return cluster, rejected, leftOut
 }
 
-// ofClass splits ingresses into those of the class or without any class, and the names of all
-// others. It compares names of classes, because manifests rarely contain the IngressClass itself.
+// ofClass returns the ingresses of the class or without any class, and the names of all others. It
+// compares class names, because manifests rarely contain the IngressClass itself.
 func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.Ingress, others []string) {
 	for _, ingress := range all {
 		wanted, named := ingress.Annotations[watch.ClassAnnotation]
@@ -49,8 +49,8 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// replaceRejected replaces ingresses that the controller rejects for their content by what
-// quarantine.ReplacementOf returns, and reports a finding for each.
+// replaceRejected replaces ingresses with rejected content by the result of
+// quarantine.ReplacementOf, and reports a finding for each.
 func replaceRejected(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
 	var served []*networkingv1.Ingress
 	var findings []model.Finding
@@ -84,8 +84,8 @@ func rejectionOf(ingress *networkingv1.Ingress, opts options.Options) error {
 	return err
 }
 
-// version returns the version of an ingress in all; nil if there is none or it has the same spec
-// and annotations.
+// version returns the version of an ingress in all; nil if there is none or its spec and
+// annotations are the same.
 func version(all []*networkingv1.Ingress, ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	i := slices.IndexFunc(all, func(other *networkingv1.Ingress) bool { return snapshot.NameOf(other) == snapshot.NameOf(ingress) })
 	if i < 0 || equality.Semantic.DeepEqual(all[i].Spec, ingress.Spec) && equality.Semantic.DeepEqual(all[i].Annotations, ingress.Annotations) {

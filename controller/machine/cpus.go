@@ -17,9 +17,9 @@ func CPUs(cgroup string, machine int) int {
 	return min(machine, (quota+period-1)/period)
 }
 
-// cpuQuota returns the CPU time that may be used per period, and the length of the period, both in
-// microseconds. The quota is 0 or less if there is no limit. They are in cpu.max (cgroup version 2)
-// or cpu.cfs_*_us (version 1).
+// cpuQuota returns the CPU time allowed per period, and the length of the period, both in
+// microseconds. The quota is 0 or less if there is no limit. The values are in cpu.max (cgroup
+// version 2) or cpu.cfs_*_us (version 1).
 func cpuQuota(cgroup string) (quota, period int) {
 	if fields := words(filepath.Join(cgroup, "cpu.max")); len(fields) == 2 {
 		return number(fields[0]), number(fields[1])

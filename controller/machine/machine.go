@@ -1,7 +1,7 @@
 // Package machine reads properties of the machine or container that the controller runs in. It
 // stands between /proc, /sys and /etc, and the Input of a compilation. Its one rule: a property
-// that cannot be read has the value that nginx or ingress-nginx would assume; none is a reason to
-// fail.
+// that cannot be read gets the value that nginx or ingress-nginx would assume, and is never an
+// error.
 package machine
 
 import (

@@ -32,7 +32,7 @@ func (a *admissions) all() []prometheus.Collector {
 	return []prometheus.Collector{a.tested, a.testedFor, a.rendered, a.renderedFor, a.size, a.roundtrip, a.successes, a.failures}
 }
 
-// Admission is the cost of checking one ingress. A field is 0 if the check ended before that part.
+// Admission is the cost of checking one ingress. A field is 0 if the check ended before that stage.
 type Admission struct {
 	Namespace, Ingress string
 	Denied             bool

@@ -22,8 +22,8 @@ type Certificate struct {
 	PublicKeyAlgorithm string
 }
 
-// certificates are the metrics of the hosts' certificates. Unlike all other metrics they have a
-// label for the class and none for the pod, because only the leader reports when they expire.
+// certificates are the metrics of the hosts' certificates. Unlike all other metrics, they have a
+// label for the class and none for the pod, because only the leader reports expiry.
 type certificates struct {
 	class   string
 	expires *refilled

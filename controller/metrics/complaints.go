@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// complaints count the complaints of nginx's Lua about what it was sent.
+// complaints counts the complaints of nginx's Lua about configuration that it received.
 type complaints struct{ made prometheus.Counter }
 
 func newComplaints(mint maker) complaints {

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// dictionaries is a collector that asks nginx's Lua at each scrape. If nginx does not answer, or its Lua
-// is another one, the scrape does not contain these metrics.
+// dictionaries is a collector that queries nginx's Lua at each scrape. If nginx does not answer, or
+// its Lua code is not ours, the scrape does not contain these metrics.
 type dictionaries struct {
 	page           page
 	capacity, free *prometheus.Desc

@@ -16,8 +16,8 @@ func newLeader(mint maker, name string) leader {
 
 func (l *leader) all() []prometheus.Collector { return []prometheus.Collector{l.status} }
 
-// Leader sets whether this controller is the leader. Only a leader serves the expiry of
-// certificates, so that each certificate has one series.
+// Leader sets whether this controller is the leader. Only the leader serves the expiry of
+// certificates, so each certificate has one series.
 func (m *Metrics) Leader(is bool) {
 	value := 0.0
 	if is {

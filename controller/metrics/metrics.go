@@ -1,6 +1,6 @@
-// Package metrics counts what the controller and its nginx do, for Prometheus. It stands between
+// Package metrics counts events of the controller and its nginx, for Prometheus. It stands between
 // them and the controller's /metrics. Its one rule: names and labels are those of ingress-nginx, so
-// that its dashboards keep working; our own additions are new names, never new labels.
+// its dashboards keep working; our own additions are new names, never new labels.
 package metrics
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// namespace begins the name of every metric of the controller.
+// namespace is the prefix of the names of all metrics of the controller.
 const namespace = "nginx_ingress_controller"
 
 // Options configure Metrics.
 type Options struct {
 	Identity Identity
 	Build    Build
-	// Full serves all metrics (--enable-metrics). Otherwise only those of Go and of the process are
-	// served, as in ingress-nginx, and those of the dictionaries of nginx's Lua.
+	// Full serves all metrics (--enable-metrics). Otherwise, as in ingress-nginx, only those of Go
+	// and of the process are served, plus those of Lua's dictionaries.
 	Full      bool
 	Requests  Requests
 	Election  string // name of the Lease; empty if the controller takes no part in elections
 	Admission bool   // serve the metrics of the webhook
 }
 
-// Identity has the values of the labels that all metrics of the controller have.
+// Identity contains the values of the labels that all metrics of the controller have.
 type Identity struct {
 	Namespace string // of the controller's pod
 	Class     string // --controller-class
@@ -37,8 +37,8 @@ type Identity struct {
 // Build identifies the program.
 type Build struct{ Release, Commit, Repository string }
 
-// Metrics are the metrics of the controller and of nginx. It counts everything, even if Options do
-// not serve it.
+// Metrics are the metrics of the controller and of nginx. It counts all of them, even those that
+// Options do not serve.
 type Metrics struct {
 	registry *prometheus.Registry
 	full     bool

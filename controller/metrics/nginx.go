@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Nginx adds the metrics of an nginx: of its stub_status and of its Lua's dictionaries at these URLs,
-// and of its processes in /proc. Those of the dictionaries cost nothing between scrapes, so they are
-// served even without Options.Full.
+// Nginx adds the metrics of an nginx: of stub_status and of Lua's dictionaries, both at these URLs,
+// and of its processes in /proc. Those of the dictionaries cost nothing between scrapes, so they
+// are served even without Options.Full.
 func (m *Metrics) Nginx(status, dictionaries string, processes func() []int) {
 	m.registry.MustRegister(newDictionaries(m.maker, dictionaries))
 	if m.full {
@@ -18,7 +18,7 @@ func (m *Metrics) Nginx(status, dictionaries string, processes func() []int) {
 	}
 }
 
-// stubStatus is a collector that asks nginx at each scrape. If nginx does not answer, the scrape
+// stubStatus is a collector that queries nginx at each scrape. If nginx does not answer, the scrape
 // does not contain these metrics.
 type stubStatus struct {
 	page            page

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// page is what nginx answers at a URL of its status server.
+// page is a page of nginx's status server.
 type page struct {
 	client *http.Client
 	url    string
@@ -17,7 +17,7 @@ type page struct {
 const longestPage = 1 << 16 // bytes
 
 func newPage(url string) page {
-	// An idle connection would end with its worker.
+	// An idle connection would end when its worker ends.
 	return page{&http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, url}
 }
 

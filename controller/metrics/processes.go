@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processes is a collector of the sums over nginx's processes in /proc. The totals keep the usage
+// processes is a collector of sums over nginx's processes, from /proc. The totals include the usage
 // of workers that have ended.
 type processes struct {
 	pids func() []int
@@ -15,7 +15,7 @@ type processes struct {
 	count, resident, virtual, oldest, cpu, read, written *prometheus.Desc
 
 	mu    sync.Mutex
-	last  map[process]usage // of those that were alive at the last scrape
+	last  map[process]usage // of the processes alive at the last scrape
 	spent usage             // since the start
 }
 

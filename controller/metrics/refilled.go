@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// refilled are gauges whose series are all replaced at once: a scrape sees the series from before or
-// those from after, and never some of them.
+// refilled are gauges whose series are all replaced at once: a scrape sees either all old series or
+// all new ones.
 type refilled struct {
 	empty func() *prometheus.GaugeVec
 	now   atomic.Pointer[prometheus.GaugeVec]

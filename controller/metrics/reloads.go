@@ -38,7 +38,7 @@ func (r *reloads) all() []prometheus.Collector {
 	return []prometheus.Collector{r.loaded, r.loadedAt, r.hash, r.successes, r.failures, r.phases}
 }
 
-// Loaded counts a configuration that nginx has loaded at its start or by a reload.
+// Loaded counts a configuration that nginx loaded at its start or by a reload.
 func (r *reloads) Loaded(text conf.Text, at time.Time) {
 	hash := fnv.New32a()      // 32 bits, which a float64 holds exactly
 	_, _ = text.WriteTo(hash) // never fails

@@ -32,8 +32,8 @@ var DefaultRequests = Requests{
 	MaxBuckets:    100,
 }
 
-// Record is what nginx's Lua reports about one request. A number is -1 if nginx has no value, for
-// example the times of the pod for a request that reached no pod.
+// Record is the report of nginx's Lua about one request. A number is -1 if nginx has no value, for
+// example the times of the pod if the request reached no pod.
 type Record struct {
 	Host      string `json:"host"`
 	Namespace string `json:"namespace"`
@@ -63,7 +63,7 @@ type requests struct {
 	served Served
 }
 
-// histogram is a metric, and the value of a record that it observes.
+// histogram is a metric, and the field of a record that it observes.
 type histogram struct {
 	*prometheus.HistogramVec
 	of func(*Record) float64
@@ -116,7 +116,7 @@ func (o Requests) excludes(name string) bool {
 	})
 }
 
-// Unknown returns the names in Exclude that no metric has.
+// Unknown returns the names in Exclude that match no metric.
 func (o Requests) Unknown() []string {
 	all := len(newRequests(nil, Requests{}).all())
 	return slices.DeleteFunc(slices.Clone(o.Exclude), func(name string) bool {
@@ -169,13 +169,13 @@ func (r *requests) status(code string) string {
 	return code
 }
 
-// Served is what nginx serves, or is about to serve.
+// Served lists the hosts and ingresses that nginx serves, or is about to serve.
 type Served struct {
 	Hosts     map[string]bool
 	Ingresses map[types.NamespacedName]bool
 }
 
-// WillServe adds what nginx is about to serve to what it serves now.
+// WillServe adds the hosts and ingresses that nginx is about to serve to those that it serves now.
 func (m *Metrics) WillServe(more Served) {
 	r := m.requests
 	r.mu.Lock()
@@ -186,7 +186,8 @@ func (m *Metrics) WillServe(more Served) {
 	r.served = now
 }
 
-// Serves replaces what nginx serves. It removes the series of ingresses that are gone.
+// Serves replaces the hosts and ingresses that nginx serves. It removes the series of ingresses
+// that are gone.
 func (m *Metrics) Serves(now Served) {
 	r := m.requests
 	r.mu.Lock()

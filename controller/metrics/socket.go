@@ -10,14 +10,14 @@ import (
 	"windtunnel.dev/internal/accept"
 )
 
-// Bounds of one batch. Lua sends up to --monitor-max-batch-size records per second, each well below
+// Limits of one batch. Lua sends up to --monitor-max-batch-size records per second, each well below
 // a kilobyte except for very long paths.
 const (
 	batchSize    = 256 << 20 // bytes
 	batchTimeout = 10 * time.Second
 )
 
-// Receive counts what nginx sends until the listener is closed.
+// Receive counts the requests that nginx reports, until the listener is closed.
 func (m *Metrics) Receive(listener net.Listener, log *slog.Logger) {
 	accept.Each(listener, log, func(connection net.Conn) {
 		go func() {

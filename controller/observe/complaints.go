@@ -20,9 +20,9 @@ var dictionaries = map[string]string{
 	"stream":                  "tcp_udp_configuration_data",
 }
 
-// Complaint reports a complaint of nginx's Lua about configuration that it was sent. It counts
-// every complaint in the metric. The first one also goes to the log and becomes an Event on our
-// pod.
+// Complaint reports a complaint of nginx's Lua about configuration that it received. The metric
+// counts every complaint. The first of several equal ones is also logged and becomes an Event on
+// our pod.
 func (o *Observer) Complaint(complaint apply.Complaint) {
 	o.Metrics.Complained()
 	if o.complaints[complaint] {
@@ -48,7 +48,7 @@ func (o *Observer) Posted(posts []apply.Post) {
 	}
 }
 
-// about returns a complaint as a finding about the sizes of dictionaries.
+// about returns a complaint as a finding that suggests a larger dictionary.
 func (o *Observer) about(complaint apply.Complaint) model.Finding {
 	reason := fmt.Sprintf("nginx complains about what it was sent (%s): %s", complaint.Path, complaint.Text)
 	if dictionary := dictionaries[complaint.Path]; dictionary != "" {

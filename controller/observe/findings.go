@@ -13,7 +13,7 @@ import (
 // misconfigured is the reason of Events about findings.
 const misconfigured = "Misconfigured"
 
-// Findings logs the findings that are new since the last sync. Each new one of others also becomes
+// Findings logs the findings that are new since the last sync. Each new one in others also becomes
 // a Warning on its object. Objects in quarantine get their Warning from Verdict.
 func (o *Observer) Findings(cluster snapshot.Snapshot, quarantined, others []model.Finding) {
 	now := make(map[string]bool)

@@ -24,12 +24,12 @@ type Observer struct {
 	Metrics   *metrics.Metrics
 	Pod       *corev1.Pod          // the controller's own
 	ConfigMap types.NamespacedName // the controller's own
-	// ServedMetrics enables the metrics of what is served: hosts, ingresses, certificates.
+	// ServedMetrics enables the metrics of hosts, ingresses and certificates.
 	ServedMetrics bool
 
 	known      map[string]bool          // findings of the last sync
-	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted since
-	served     *model.Model             // the only model in the metrics of hosts and certificates; nil: they contain others, too
+	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted yet
+	served     *model.Model             // the model of the metrics of hosts and certificates; nil if they also contain another model
 }
 
 // Verdict records an Event on an object that nginx rejects.

@@ -18,7 +18,7 @@ func (o *Observer) WillServe(next *model.Model) {
 	o.Metrics.WillServe(servedBy(next))
 }
 
-// Serves updates the metrics to a model that nginx serves now: its hosts, certificates, and
+// Serves updates the metrics for the model that nginx serves now: its hosts, certificates, and
 // ingresses without a service or endpoint.
 func (o *Observer) Serves(now *model.Model) {
 	if !o.ServedMetrics {
@@ -75,13 +75,13 @@ func orphans(m *model.Model) []metrics.Orphan {
 	return found
 }
 
-// isClosed reports whether a location answers 503 without looking for its service, because its
-// ingress was rejected.
+// isClosed reports whether a location answers 503 regardless of its service, because its ingress
+// was rejected.
 func isClosed(location *model.Location) bool {
 	return location.Denied != nil && location.Backend == model.DefaultBackendName
 }
 
-// certificates returns the certificates of the hosts that have their own.
+// certificates returns the certificates of the hosts that have one of their own.
 func certificates(m *model.Model) []metrics.Certificate {
 	var found []metrics.Certificate
 	for _, server := range m.Servers {

@@ -13,23 +13,23 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// Sync is what one sync did.
+// Sync describes one sync.
 type Sync struct {
 	Began  time.Time
 	Change uint64 // number of the newest change that it saw; see watch.Ring
 	Steps  []plan.Step
 	Report apply.Report
 	Err    error
-	// Running is the nginx.conf that nginx runs on now.
+	// Running is the nginx.conf that nginx currently runs.
 	Running conf.Text
 
 	Partial bool // objects that nginx rejects, or may reject, are in quarantine
 	Held    bool // the steps that need a reload wait for a later sync
-	Ended   bool // the controller ended meanwhile, so an error says nothing about the configuration
+	Ended   bool // the controller ended during the sync, so an error is no sign of a bad configuration
 }
 
 // Sync logs and counts a sync that did something or failed, and records an Event if there was a
-// reload. The harness reads the log record, so its keys are an interface.
+// reload. The harness parses the log record, so its keys must not change.
 func (o *Observer) Sync(s Sync) {
 	if s.Partial {
 		defer o.Metrics.Partial()
@@ -49,7 +49,7 @@ func (o *Observer) Sync(s Sync) {
 		"took", time.Since(s.Began),
 		"reload", s.Report.Reloaded,
 		"why", why,
-		"posts", append([]apply.Post{}, s.Report.Posts...), // [] and not null
+		"posts", append([]apply.Post{}, s.Report.Posts...), // [], not null
 		"phases", s.Report.Phases,
 		"error", problem,
 		"change", s.Change)
@@ -64,7 +64,7 @@ func (o *Observer) Sync(s Sync) {
 	}
 }
 
-// isCurrent reports whether nginx runs the wanted configuration already, at most with other endpoints or
+// isCurrent reports whether nginx runs the wanted configuration, except perhaps for endpoints and
 // certificates.
 func (s Sync) isCurrent() bool {
 	return s.Err == nil && !s.Held && !slices.ContainsFunc(s.Steps, isReload)
@@ -72,7 +72,7 @@ func (s Sync) isCurrent() bool {
 
 func isReload(step plan.Step) bool { return step.Kind == plan.Reload }
 
-// why returns the reasons of the reload as text for people; without a reload, those of the only
+// why returns the reasons of the reload as text for people; without a reload, those of a single
 // step.
 func (s Sync) why() []string {
 	lines := []string{}

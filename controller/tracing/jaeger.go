@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// jaeger returns the configuration of jaeger-client-cpp. An endpoint, which is a collector that
-// accepts spans over HTTP, takes precedence over the host and port of an agent.
+// jaeger returns the configuration of jaeger-client-cpp. The endpoint of a collector that accepts
+// spans over HTTP takes precedence over the host and port of an agent.
 func jaeger(c options.Config) []byte {
 	type sampler struct {
 		Type  string  `json:"type"`

@@ -1,5 +1,5 @@
-// Package tracing renders the configuration files of nginx's tracing modules, for example with the
-// address to which they send spans. It stands between the ConfigMap and those modules. Its one
+// Package tracing renders the configuration files of nginx's tracing modules, which contain, for
+// example, the address of the collector. It stands between the ConfigMap and those modules. Its one
 // rule: it has only pure functions from options to bytes, and one source file per tracer.
 package tracing
 
@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// OpenTracing is the path of the configuration of the OpenTracing modules; see options.Path.
+// OpenTracing is the path of the OpenTracing modules' configuration; see options.Path.
 const OpenTracing = "/etc/nginx/opentracing.json"
 
 // Files returns the configuration files of the tracers, by path. As in ingress-nginx, the file of
@@ -38,7 +38,7 @@ func openTracing(config options.Config) []byte {
 	return nil
 }
 
-// encode returns indented JSON, so that people can read it, too.
+// encode returns indented JSON, for human readers.
 func encode(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
