@@ -15,11 +15,12 @@ func isServerName(s string) bool {
 	return hostName.ok(s)
 }
 
-// isAlias also accepts names that nginx accepts, but that no request has, such as a URL. As in
+// isAlias also accepts names that nginx accepts but no request contains, such as a URL. As in
 // ingress-nginx, they do not reject the ingress.
 func isAlias(s string) bool { return isServerName(s) || matchesNoRequest(s) }
 
-// matchesNoRequest reports whether a name is no pattern and has characters that hosts do not have.
+// matchesNoRequest reports whether a name is not a pattern and contains characters that hosts never
+// contain.
 func matchesNoRequest(s string) bool {
 	return regexChars.ok(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, "*") && !strings.Contains(s, "..") &&
 		(strings.ContainsAny(s, `/:^$[](){}+?|&=\`) || strings.HasSuffix(s, "."))
@@ -33,9 +34,9 @@ var aliases = Family{
 	parse: func(r *reader, set *Set) { set.Aliases = r.serverNames("server-alias") },
 }
 
-// serverNames returns the names in a list that requests can have. Names other than patterns are in lower
-// case, like hosts, because nginx ignores their case. A name such as .a.example becomes the two names that
-// nginx takes it for, because each of them may be another host's.
+// serverNames returns the names in a list that requests can have. Names other than patterns are in
+// lower case, like hosts, because nginx ignores their case. A name such as .a.example becomes the
+// two names that nginx expands it to, because another host may claim either of them.
 func (r *reader) serverNames(name string) []string {
 	var good, bad []string
 	for _, item := range r.list(name) {

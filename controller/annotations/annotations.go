@@ -33,10 +33,10 @@ type Key struct {
 	Bad     Bad  // what happens if the value is invalid
 	Secret  bool // the value names a Secret, and changes of the Secret need a sync
 
-	// Protects is the protection that the annotation is part of, or Harmless. Each row must decide:
-	// does a version of an ingress without the annotation protect less?
+	// Protects is the protection that the annotation is part of, or Harmless. To choose, ask
+	// whether a version of an ingress without the annotation would protect less.
 	Protects *Protection
-	// TurnsOn means that the annotation, alone or with others that do, turns the protection on. A
+	// TurnsOn means that the annotation, alone or with others, turns the protection on. A
 	// protection that no annotation turns on is always on: a version without its annotations may
 	// protect more or less than one with them.
 	TurnsOn bool
@@ -49,7 +49,7 @@ type Family struct {
 	parse func(*reader, *Set)
 }
 
-// Risk is how much power an annotation gives to the author of an ingress. A controller accepts
+// Risk is the power that an annotation gives to the author of an ingress. A controller accepts
 // annotations up to its annotations-risk-level.
 type Risk int
 
@@ -63,8 +63,8 @@ const (
 
 func (r Risk) String() string { return [...]string{"Low", "Medium", "High", "Critical"}[r] }
 
-// RiskOf parses annotations-risk-level in any letter case. An unknown text is Low. Both are as in
-// ingress-nginx.
+// RiskOf parses annotations-risk-level in any letter case. As in ingress-nginx, an unknown text is
+// Low.
 func RiskOf(text string) Risk {
 	for _, risk := range []Risk{Medium, High, Critical} {
 		if strings.EqualFold(risk.String(), text) {
@@ -74,7 +74,7 @@ func RiskOf(text string) Risk {
 	return Low
 }
 
-// Scope is what an annotation applies to.
+// Scope is the object that an annotation applies to.
 type Scope string
 
 // The scopes.
@@ -87,10 +87,10 @@ const (
 	OfAll      Scope = "configuration"
 )
 
-// Bad is what happens to a bad value.
+// Bad is the handling of a bad value.
 type Bad int
 
-// What happens to a bad value, from mild to severe.
+// The ways to handle a bad value, from mild to severe.
 const (
 	UsesDefault   Bad = iota // as if the annotation were absent
 	DropsItems               // bad items are removed from the list, even if no item is left
@@ -103,7 +103,7 @@ func (b Bad) String() string {
 	return [...]string{"it is ignored", "invalid items are dropped", "it allows nothing", "requests get 503", "the ingress is rejected"}[b]
 }
 
-// Problem describes an annotation that has no effect, or not exactly the requested one.
+// Problem describes an annotation that has no effect, or not exactly the requested effect.
 type Problem struct {
 	Key    string // with the prefix
 	Reason string // what is wrong, and what the controller does instead
@@ -117,8 +117,8 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Problem,
 	return set, problems, err
 }
 
-// ParseTo is Parse without copies of the set and the options, which are large. The set is zero before,
-// and after an error.
+// ParseTo is Parse without copies of the set and the options, which are large. The caller passes a
+// zero set; it is also zero after an error.
 func ParseTo(set *Set, ingress *networkingv1.Ingress, opts *options.Options) ([]Problem, error) {
 	prefix := prefixOf(opts)
 	given := ours(ingress.Annotations, prefix+"/")
@@ -141,8 +141,8 @@ func ParseTo(set *Set, ingress *networkingv1.Ingress, opts *options.Options) ([]
 
 func prefixOf(opts *options.Options) string { return cmp.Or(opts.AnnotationsPrefix, DefaultPrefix) }
 
-// Given reports whether an ingress has annotations with the prefix. The sets of ingresses without any are
-// equal.
+// Given reports whether an ingress has annotations with the prefix. All ingresses without any have
+// equal sets.
 func Given(ingress *networkingv1.Ingress, opts *options.Options) bool {
 	prefix := prefixOf(opts) + "/"
 	for name := range ingress.Annotations {
@@ -155,8 +155,8 @@ func Given(ingress *networkingv1.Ingress, opts *options.Options) bool {
 
 var fingerprints = maphash.MakeSeed()
 
-// Fingerprint returns a hash of the annotations with the prefix, which is 0 without any. Ingresses with the
-// same annotations have the same one, within a process.
+// Fingerprint returns a hash of the annotations with the prefix; 0 without any. Within a process,
+// ingresses with the same annotations have the same hash.
 func Fingerprint(ingress *networkingv1.Ingress, opts *options.Options) uint64 {
 	prefix, sum := prefixOf(opts)+"/", uint64(0)
 	for name, value := range ingress.Annotations {
@@ -181,8 +181,8 @@ func ours(all map[string]string, prefix string) map[string]string {
 	return short
 }
 
-// acceptable returns an error if an annotation rejects the whole ingress: one that is too risky, or
-// that contains a blocklisted word. The error names the annotation.
+// acceptable returns an error if an annotation is too risky or contains a blocklisted word, which
+// rejects the whole ingress. The error names the annotation.
 func acceptable(given map[string]string, prefix string, opts *options.Options) error {
 	level := RiskOf(opts.Config.AnnotationsRiskLevel)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -201,7 +201,7 @@ func acceptable(given map[string]string, prefix string, opts *options.Options) e
 // Families returns the table of all families, in parse order.
 func Families() []Family { return slices.Clone(families) }
 
-// NamesSecret reports whether the value of an annotation names a Secret, whatever its prefix.
+// NamesSecret reports whether the value of an annotation names a Secret, regardless of its prefix.
 func NamesSecret(annotation string) bool {
 	_, name, _ := strings.Cut(annotation, "/")
 	return byName[name].Secret

@@ -7,8 +7,8 @@ type BasicDigestAuth struct {
 	Type       string // basic or digest; empty: off
 	Realm      string
 	Secret     string // namespace/name
-	SecretType string // auth-file: the key auth contains a file; auth-map: one key per user name
-	Secured    bool   // the file exists
+	SecretType string // auth-file: the key auth contains the password file; auth-map: one key per user
+	Secured    bool   // there is a password file
 	File       string // user names and hashed passwords
 	FileSHA    string
 }

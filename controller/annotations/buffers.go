@@ -2,8 +2,8 @@ package annotations
 
 import "windtunnel.dev/controller/options"
 
-// fitBuffers ignores buffer sizes that conflict with one another, until the rest is consistent.
-// nginx would reject the whole configuration otherwise.
+// fitBuffers ignores conflicting buffer sizes until the rest is consistent. Otherwise nginx would
+// reject the whole configuration.
 func (r *reader) fitBuffers(p *Proxy) {
 	c := &r.options.Config
 	for _, given := range []struct {

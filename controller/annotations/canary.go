@@ -55,8 +55,8 @@ var canary = Family{
 // leastTotal is the total that Lua uses in place of a smaller one.
 const leastTotal = 100
 
-// weights returns the canary's weight and the total that it is a share of. A total above the limit is
-// reduced together with the weight, so the share stays.
+// weights returns the canary's weight and the total that it is a share of. A total above the limit
+// is reduced together with the weight, which preserves the share.
 func (r *reader) weights() (weight, total int) {
 	total = r.number("canary-weight-total", leastTotal)
 	switch {

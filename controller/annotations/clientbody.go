@@ -2,11 +2,11 @@ package annotations
 
 import "windtunnel.dev/controller/options"
 
-// buffered is a size of memory that a single request may use.
+// buffered accepts the size of a buffer that every request may allocate.
 var buffered = Want{Text: "a size such as 512, 8k, 1m, of at most 128m", ok: func(s string) bool { return Size.ok(s) && options.Bytes(s) <= options.MostBuffered }}
 
 // otherUnit matches sizes with units that nginx does not know. As in ingress-nginx, they have no
-// effect, but do not reject the ingress.
+// effect and do not reject the ingress.
 var otherUnit = pattern(`(?i)\d+[bg]`, "")
 
 var clientBody = Family{

@@ -96,8 +96,8 @@ func (r *reader) cacheDurations(name string) []string {
 	return durations
 }
 
-// keepalive returns a number of connections. It returns 0 if the host contains a variable, because
-// the server of an upstream block cannot be a variable.
+// keepalive returns a number of idle connections. It returns 0 if the host contains a variable,
+// because the server of an upstream block cannot be a variable.
 func (r *reader) keepalive(name, host string) int {
 	number := r.atMost(mostKeepalive, name, 0)
 	switch {

@@ -38,7 +38,7 @@ var mirror = Family{
 			return
 		}
 		set.Mirror = Mirror{
-			Source:      "_mirror-" + cmp.Or(string(r.ingress.UID), r.ingress.Namespace+"_"+r.ingress.Name), // one from a manifest file has no UID
+			Source:      "_mirror-" + cmp.Or(string(r.ingress.UID), r.ingress.Namespace+"_"+r.ingress.Name), // ingresses from manifest files have no UID
 			RequestBody: r.text("mirror-request-body", "on"),
 			Target:      options.WithPath(target),
 			Host:        r.text("mirror-host", host),
@@ -46,8 +46,8 @@ var mirror = Family{
 	},
 }
 
-// hostOf returns the host of a URL, without its port and without variables that directly follow it,
-// as in https://a.example$request_uri.
+// hostOf returns the host of a URL, without its port and any variables that directly follow it, as
+// in https://a.example$request_uri.
 func hostOf(target string) string {
 	scheme, rest, ok := strings.Cut(target, "://")
 	if !ok || scheme != "http" && scheme != "https" {

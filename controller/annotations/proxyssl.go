@@ -21,8 +21,8 @@ var (
 	ciphers     = Want{Text: "a list of ciphers as OpenSSL writes it", ok: areCiphers}
 )
 
-// areCiphers reports whether a text is a cipher list with at least one name. OpenSSL rejects an
-// empty list. Only OpenSSL knows which names exist.
+// areCiphers reports whether a text is a cipher list with at least one name; OpenSSL rejects an
+// empty list. It does not check whether OpenSSL knows the names.
 func areCiphers(s string) bool {
 	return cipherChars.ok(s) && slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == ',' }),
 		func(item string) bool { return !strings.ContainsAny(item[:1], "!-+@") })

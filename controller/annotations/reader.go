@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// reader returns the validated values of a family's keys to its parse function. The key defines
-// what happens to a bad value; the parse function gets the default.
+// reader passes the validated values of a family's keys to its parse function. The key defines how
+// a bad value is handled; the parse function gets the default.
 type reader struct {
 	given   map[string]string // without the prefix
 	ingress *networkingv1.Ingress
@@ -42,7 +42,7 @@ func (r *reader) allowed(name, otherwise string) string {
 	return r.text(name, otherwise)
 }
 
-// isBad reports whether a key has a value that is bad.
+// isBad reports whether a key has a bad value.
 func (r *reader) isBad(name string) bool {
 	text, _ := r.raw(r.key(name))
 	return text != "" && !r.has(name)
@@ -91,7 +91,7 @@ func (r *reader) number(name string, otherwise int) int {
 	return number
 }
 
-// atMost returns the value of a key whose Want is a number, limited to most: larger values only
+// atMost returns the value of a key whose Want is a number, limited to most. Larger values only
 // cost memory or time.
 func (r *reader) atMost(most int, name string, otherwise int) int {
 	number := r.number(name, otherwise)
@@ -114,9 +114,9 @@ func (r *reader) list(name string) []string {
 	return items
 }
 
-// reference returns the object that a key names, as namespace/name. It returns an empty text if
-// there is none, or if the ingress may not refer to it. A name alone is in the ingress's namespace,
-// unless wantsBoth requires namespace and name.
+// reference returns the object that a key names, as namespace/name. It returns "" if there is none,
+// or if the ingress may not refer to it. A name alone is in the ingress's namespace, unless
+// wantsBoth requires namespace and name.
 func (r *reader) reference(name string, wantsBoth bool) string {
 	value, ok := r.value(name)
 	if !ok {
@@ -188,7 +188,8 @@ func (r *reader) raw(key Key) (string, bool) {
 	return trimLines(text), ok
 }
 
-// written returns the name that the ingress uses for a key: an alias if the key's own name has no text.
+// written returns the name that the ingress uses for a key: an alias if the key's own name has no
+// value.
 func (r *reader) written(key Key) string {
 	if r.given[key.Name] == "" {
 		for _, alias := range key.Aliases {
@@ -209,7 +210,7 @@ func (r *reader) key(name string) Key {
 	return r.family.Keys[i]
 }
 
-// bad handles a bad value as the key defines, and records a problem.
+// bad handles a bad value as the key specifies, and records a problem.
 func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
@@ -229,8 +230,8 @@ func (r *reader) bad(name, reason string) {
 // ignore records that a value has no effect.
 func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
 
-// deny makes the locations of the ingress respond with 503, and records a problem. Only the first
-// reason is kept.
+// deny makes the locations of the ingress respond with 503, and records a problem. It keeps only
+// the first reason.
 func (r *reader) deny(name, reason string) {
 	r.note(name, reason+"; its requests get 503")
 	if r.denied == nil {
@@ -238,7 +239,7 @@ func (r *reader) deny(name, reason string) {
 	}
 }
 
-// note records a problem about a key. Only the first one per key is kept.
+// note records a problem with a key. It keeps only the first one per key.
 func (r *reader) note(name, reason string) {
 	key := r.full(name)
 	if slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Key == key }) {
@@ -248,7 +249,7 @@ func (r *reader) note(name, reason string) {
 	r.problems = append(r.problems, Problem{Key: key, Reason: shown(value) + ": " + reason})
 }
 
-// full returns a key as the ingress has it.
+// full returns a key as the ingress writes it.
 func (r *reader) full(name string) string { return r.prefix + "/" + r.written(r.key(name)) }
 
 func trimLines(text string) string {

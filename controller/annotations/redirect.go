@@ -42,8 +42,8 @@ var redirect = Family{
 	},
 }
 
-// target returns the target of a redirect. As in ingress-nginx, one without scheme and host is
-// ignored, but does not reject the ingress.
+// target returns the target of a redirect. As in ingress-nginx, a target without scheme and host is
+// ignored and does not reject the ingress.
 func (r *reader) target(name string) string {
 	url := r.text(name, "")
 	if url != "" && !isHTTPURL(url) {

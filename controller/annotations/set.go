@@ -18,7 +18,7 @@ type Set struct {
 // Location contains the options for each location of the ingress. The model's locations embed it,
 // so templates read these fields: their names are those of ingress-nginx.
 type Location struct {
-	// Denied is the reason for which requests get 503; nil if they are not denied.
+	// Denied is the reason why requests get 503; nil if they are not denied.
 	Denied *string
 
 	Allowlist                   SourceRange

@@ -1,6 +1,6 @@
 package annotations
 
-// Snippets contains texts that are put into nginx.conf unchanged.
+// Snippets contains texts that are inserted into nginx.conf unchanged.
 type Snippets struct {
 	Server string
 	Stream string

@@ -17,9 +17,9 @@ func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(byName))
 
-// unknown returns a problem for each annotation with our prefix that is not in the table. The
-// problem suggests a similar name. ingress-nginx ignores unknown annotations silently, so nobody
-// notices a typo there.
+// unknown returns a problem for each annotation with our prefix that is not in the table, and
+// suggests a similar name. ingress-nginx silently ignores unknown annotations, so typos go
+// unnoticed there.
 func unknown(given map[string]string, prefix string) []Problem {
 	var found []Problem
 	more := 0

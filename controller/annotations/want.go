@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Want describes the valid values of a key. The character classes are those of ingress-nginx, so
+// Want describes the valid values of a key. Its character classes are those of ingress-nginx;
 // nginx.conf must be able to contain every text that they accept.
 type Want struct {
 	Text string // for users, after "want "
@@ -22,7 +22,7 @@ type Want struct {
 	each bool // a list; each item becomes a separate parameter
 }
 
-// mostItems limits lists, because most of them are written once per location.
+// mostItems limits the length of lists, because most are written once per location.
 const mostItems = 5000
 
 // tooLong returns why a value does not fit into nginx.conf; empty if it fits.
@@ -76,8 +76,8 @@ var (
 // regexChars are the characters of a regular expression that ingress-nginx accepts.
 var regexChars = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "a regular expression without spaces and quotes")
 
-// compiles returns false for a text that no dialect of regular expressions accepts, such as one
-// with an unclosed parenthesis. Go's regexp supports less than nginx's PCRE.
+// compiles returns false for a text that no regular expression dialect accepts, such as an unclosed
+// parenthesis. Go's regexp supports less than nginx's PCRE.
 func compiles(expression string) bool {
 	_, err := syntax.Parse(expression, syntax.Perl)
 	var bad *syntax.Error
@@ -92,8 +92,8 @@ func variables(w Want) Want {
 	return Want{Text: w.Text, ok: func(s string) bool { return w.ok(s) && options.HasVariablesOnly(s) }}
 }
 
-// pattern returns a Want that matches the whole value. It never accepts line breaks: a value of
-// several lines would leave its directive.
+// pattern returns a Want that matches the whole value. It never accepts line breaks, because text
+// after one would be outside the directive.
 func pattern(expression, text string) Want {
 	re := regexp.MustCompile(`^(?:` + expression + `)$`)
 	return Want{Text: text, ok: func(s string) bool { return !strings.ContainsAny(s, "\r\n") && re.MatchString(s) }}

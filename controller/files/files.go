@@ -1,6 +1,6 @@
 // Package files watches files that the controller does not write itself: a user's template, GeoIP
 // databases. It stands between the file system and the sync. Its one rule: an event only means that
-// something may have changed; the receiver reads the files as they are then.
+// a file may have changed; the receiver reads the current files.
 package files
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long events are collected before they are reported as one, because writing a file
-// causes several.
+// settle is how long events are collected before they are reported as one; writing a file causes
+// several.
 const settle = 50 * time.Millisecond
 
-// retry is how long after a folder vanished Watch looks for it again.
+// retry is the interval at which Watch looks for a vanished folder.
 const retry = time.Second
 
-// Watch calls changed, never concurrently, when something changes in the folders of the paths or of
-// their link targets, until ctx is done. It returns as soon as it watches them. A path is a folder,
-// or a file that need not exist in a folder that must. Watch follows whole folders because
-// Kubernetes updates a mounted file by swapping a link beside it, and editors rename a new file
-// over the old one. If a folder vanishes, Watch looks for it until it is back.
+// Watch calls changed, never concurrently, when the folders of the paths or of their link targets
+// change, until ctx is done. It returns once it watches them. A path is a folder, or a file that
+// need not exist in a folder that must. Watch follows whole folders because Kubernetes updates a
+// mounted file by swapping a link beside it, and editors rename a new file over the old one. If a
+// folder vanishes, Watch looks for it until it is back.
 func Watch(ctx context.Context, log *slog.Logger, changed func(), paths ...string) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -47,7 +47,7 @@ type watch struct {
 	changed func()
 }
 
-// follow watches the folders to which the paths lead now: links may have changed.
+// follow watches the current folders of the paths: links may have changed.
 func (w watch) follow() error {
 	for _, path := range w.paths {
 		for _, folder := range folders(path) {

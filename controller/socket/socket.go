@@ -1,6 +1,6 @@
 // Package socket opens the controller's Unix sockets for nginx's workers. It stands between the
-// packages that talk to workers and the file system. Its one rule: everyone may connect, because the
-// workers run as another user.
+// packages that talk to workers and the file system. Its one rule: everyone may connect, because
+// the workers run as another user.
 package socket
 
 import (
@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Listen opens a socket in place of one that an earlier controller has left, and creates its folder if
-// necessary.
+// Listen opens a socket. It replaces a socket that an earlier controller left, and creates the
+// folder if necessary.
 func Listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
