@@ -8,10 +8,10 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// adapt changes the output of a user's template, which is written for ingress-nginx's image, so
-// that it works on this machine. It moves the image's paths below the root, loads the modules that
-// the image's nginx has linked in, removes a directive that nginx before 1.25.1 does not know, and
-// leaves out what needs stream-lua if nginx lacks it.
+// adapt makes the output of a user's template, written for ingress-nginx's image, work on this
+// machine. It moves the image's paths below the root, loads the modules that the image's nginx has
+// linked in, removes a directive that nginx before 1.25.1 does not know, and removes the parts that
+// need stream-lua if nginx lacks it.
 func adapt(conf []byte, in Input) []byte {
 	conf, _ = withoutStreamLua(conf, in.Options.Stream)
 	var out bytes.Buffer
@@ -55,7 +55,7 @@ func withLuaFallback(line string, opts options.Options) string {
 // imageModules is the folder of modules in ingress-nginx's image.
 const imageModules = "/etc/nginx/modules/"
 
-// loadLines returns load_module lines for the files that the template does not load.
+// loadLines returns load_module lines for the files that the template does not load itself.
 func loadLines(files []string, loaded map[string]bool) []byte {
 	var lines []byte
 	for _, file := range files {
@@ -73,5 +73,5 @@ func directive(line string) (word, value string) {
 	return word, strings.TrimSpace(value)
 }
 
-// aboutRequests are the directives that contain paths of requests, not of files.
+// aboutRequests are directives whose paths are those of requests, not of files.
 var aboutRequests = map[string]bool{"location": true, "set": true, "if": true, "rewrite": true, "return": true, "server_name": true}

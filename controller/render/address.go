@@ -3,9 +3,9 @@ package render
 import "slices"
 
 // nginx reads the client's address from one source: the PROXY protocol or a header. If both are
-// trusted, the client is that of the header if the peer from the PROXY protocol is a trusted proxy
-// (proxy-real-ip-cidr), otherwise that peer, as in ingress-nginx. For this, Lua combines both into
-// one header, with the peer last, and nginx reads that header from its end.
+// trusted, the client is, as in ingress-nginx, the header's if the peer from the PROXY protocol is
+// a trusted proxy (proxy-real-ip-cidr), otherwise that peer. So Lua combines both into one header,
+// with the peer last, and nginx reads that header from its end.
 
 // relayed reports whether connections can start with a PROXY protocol header. With TLS passthrough
 // the controller listens on the HTTPS port and sends that header.
@@ -16,7 +16,7 @@ func (r *root) trustsHeader() bool {
 	return r.Cfg.UseForwardedHeaders || r.Cfg.EnableRealIP && !r.Cfg.UseProxyProtocol
 }
 
-// RealIPHeader returns the header with the client's address, or "" if that is the address of the
+// RealIPHeader returns the value of real_ip_header, or "" if the client's address is that of the
 // peer.
 func (r *root) RealIPHeader() string {
 	switch {

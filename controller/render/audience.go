@@ -20,19 +20,19 @@ func (a audience) Set(name string) string { return a.SetHeader + " " + a.HeaderN
 // HeaderName returns a header's name as that directive expects it.
 func (a audience) HeaderName(name string) string { return headerName(a.SetHeader, name) }
 
-// AuthAudience returns the audience for the authentication service of a location, which gets HTTP
-// whatever protocol the pods use.
+// AuthAudience returns the audience for the authentication service of a location, which receives
+// HTTP regardless of the pods' protocol.
 func (l *located) AuthAudience() audience {
 	return audience{l.All, l.Proxied.Certificates, "proxy_set_header"}
 }
 
-// Audience returns the audience for services to which the server's internal locations proxy.
+// Audience returns the audience for services that the server's internal locations pass requests to.
 func (s *served) Audience() audience {
 	return audience{s.First, s.Second.CertificateAuth, "proxy_set_header"}
 }
 
-// believedByAuth returns the headers in which proxies describe the client's request. ingress-nginx
-// forwards them as the client sent them.
+// believedByAuth returns the headers in which proxies describe the client's request, and which
+// authentication services trust. ingress-nginx forwards them unchanged.
 func believedByAuth() []string {
 	return []string{
 		"Forwarded", "X-Forwarded-Host", "X-Forwarded-Method", "X-Forwarded-Port", "X-Forwarded-Prefix",

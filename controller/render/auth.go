@@ -18,13 +18,13 @@ func shouldApplyGlobalAuth(location *model.Location, globalURL string) bool {
 	return location.ExternalAuth.URL == "" && globalURL != "" && location.EnableGlobalAuth
 }
 
-// longestEncoded limits what becomes part of a location's name, in bytes. nginx reads a name into a
-// buffer of 4096 bytes.
+// longestEncoded is the maximum length of the encoded part of a location's name, in bytes. nginx
+// reads a name into a buffer of 4096 bytes.
 const longestEncoded = 1000
 
 // buildAuthLocation returns the name of the internal location for external authentication, or "" if
-// there is none. Unlike in ingress-nginx, the name has no leading slash. Paths of ingresses and of
-// requests always have one, so none can equal the name.
+// there is none. Unlike in ingress-nginx, the name has no leading slash. Paths of ingresses and
+// requests always have one, so they never equal the name.
 func buildAuthLocation(location *model.Location, globalURL string) string {
 	if location.ExternalAuth.URL == "" && !shouldApplyGlobalAuth(location, globalURL) {
 		return ""
@@ -42,14 +42,14 @@ func buildAuthLocation(location *model.Location, globalURL string) string {
 }
 
 // shouldApplyAuthUpstream reports whether connections to the authentication service are kept alive.
-// That is impossible with HTTP/2, in which nginx's Lua cannot send subrequests, and for a host with
-// variables, which is unknown when nginx starts.
+// That is impossible with HTTP/2, for which nginx's Lua cannot send subrequests, and for a host
+// with variables, which is unknown when nginx starts.
 func shouldApplyAuthUpstream(location *model.Location, config *cfg) bool {
 	auth := location.ExternalAuth
 	return auth.URL != "" && auth.KeepaliveConnections > 0 && !config.UseHTTP2 && !strings.Contains(extractHostPort(auth.URL), "$")
 }
 
-// buildAuthUpstreamName returns the name of that service's upstream block.
+// buildAuthUpstreamName returns the name of the service's upstream block.
 func buildAuthUpstreamName(location *model.Location, host string) string {
 	return host + "-" + strings.TrimPrefix(buildAuthLocation(location, ""), "_")
 }

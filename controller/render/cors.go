@@ -7,8 +7,8 @@ import (
 )
 
 // buildCorsOriginRegex sets $cors if a request's origin is allowed. An origin has a scheme, a host
-// that can begin with "*.", and an optional port. "*" allows all origins, and the response then has
-// "*" instead of the origin.
+// that can begin with "*.", and an optional port. "*" allows all origins; the response then
+// contains "*" instead of the origin.
 func buildCorsOriginRegex(origins []string) string {
 	var patterns []string
 	for _, origin := range origins {
@@ -34,8 +34,8 @@ func buildCorsOriginRegex(origins []string) string {
 // reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
 const longestAlternatives = 3500
 
-// inGroups splits texts into groups. A group, joined with one character in between, is not longer
-// than the limit unless it has a single text.
+// inGroups splits texts into groups. A group, joined with one-character separators, does not exceed
+// the limit unless it has a single text.
 func inGroups(texts []string, longest int) [][]string {
 	var pieces [][]string
 	length := longest

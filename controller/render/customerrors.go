@@ -33,7 +33,8 @@ func buildCustomErrorLocationsPerServer(server *model.Server) []errorUpstream {
 	return errorUpstreams(server, nil)
 }
 
-// errorUpstreams also includes the statuses of all locations, which the default backend answers.
+// errorUpstreams does the same and adds the statuses of ofAll, which the default backend answers.
+// answers.
 func errorUpstreams(server *model.Server, ofAll []int) []errorUpstream {
 	codes := make(map[string]map[int]bool)
 	add := func(upstream string, code int) {
@@ -65,7 +66,8 @@ func errorUpstreamOf(location *model.Location) string {
 // headerValue is a header of a request and nginx's value for it.
 type headerValue struct{ Name, Value string }
 
-// AboutError returns the headers that tell a service which request failed. The status is in X-Code.
+// AboutError returns the headers that identify the failed request to a service. The status is in
+// X-Code.
 func (r *root) AboutError() []headerValue {
 	return []headerValue{
 		{"X-Format", "$http_accept"},

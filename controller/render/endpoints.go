@@ -3,7 +3,7 @@ package render
 import "strings"
 
 // ReadsEndpoints reports whether nginx.conf can depend on the endpoints of HTTP backends: either
-// Lua does not get them, or a user's template reads them.
+// Lua does not receive them, or a user's template reads them.
 func ReadsEndpoints(in Input) bool {
 	return !in.Options.DynamicConfiguration || in.Template != nil && in.Template.mentions("Endpoints")
 }

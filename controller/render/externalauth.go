@@ -9,12 +9,12 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// authNames are the names that external authentication uses in nginx.conf. Those that it does not need
-// are empty. All but Upstream and Signin are quoted.
+// authNames are the names that external authentication uses in nginx.conf. Unused ones are empty.
+// All but Upstream and Signin are quoted.
 type authNames struct {
-	Location string // the internal location that asks the authentication service
+	Location string // the internal location for requests to the authentication service
 	Upstream string // the upstream block with keepalive connections to the service
-	Target   string // the URL that is asked
+	Target   string // the URL of the authentication request
 	CacheKey string // the part of the key of cached responses that does not depend on the request
 	Signin   string // the location that redirects clients to SigninURL
 }
@@ -60,7 +60,7 @@ func (l *located) AuthName() string {
 	return host
 }
 
-// AuthPort returns the service's port, which defaults to that of the URL's scheme.
+// AuthPort returns the service's port, by default that of the URL's scheme.
 func (l *located) AuthPort() string {
 	_, port := l.authPeer()
 	if port == "" && strings.HasPrefix(l.ExternalAuth.URL, "https://") {

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// ingress-nginx's image has the rules of ModSecurity at these paths.
+// The paths of ModSecurity's rules in ingress-nginx's image.
 const (
 	modSecurityRules = "/etc/nginx/modsecurity/modsecurity.conf"
 	modSecurityCRS   = "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
@@ -24,8 +24,8 @@ func (in Input) lacks(file string) bool { return slices.Contains(in.Missing, fil
 
 func (in Input) missing(file string) string { return "there is no file " + in.Options.Path(file) }
 
-// globalFirewall turns off the ConfigMap's ModSecurity settings that are impossible here, because
-// nginx would reject the whole configuration. It returns the reason, or "" if all are possible.
+// globalFirewall turns off the ConfigMap's ModSecurity settings that lack a file, because nginx
+// would reject the whole configuration. It returns the reason, or "" if it turned off none.
 func (in Input) globalFirewall(c *options.Config) string {
 	wantsOWASP := c.EnableModsecurity && c.EnableOWASPCoreRules
 	switch {
@@ -44,15 +44,15 @@ func (in Input) globalFirewall(c *options.Config) string {
 	return ""
 }
 
-// asksForFirewall reports whether a location's annotations ask for more ModSecurity than the
+// asksForFirewall reports whether a location's annotations request more ModSecurity than the
 // ConfigMap does.
 func asksForFirewall(c options.Config, location *model.Location) bool {
 	own := location.ModSecurity
 	return own.Enable || !own.EnableSet && c.EnableModsecurity && (own.OWASPRules || own.Snippet != "")
 }
 
-// firewallLacks returns what is missing for the ModSecurity settings in a location's annotations,
-// or "". Without it, the location is not served.
+// firewallLacks returns what the ModSecurity settings in a location's annotations lack, or "". A
+// location that lacks something is not served.
 func (r *root) firewallLacks(location *model.Location) string {
 	own := location.ModSecurity
 	switch {
@@ -68,7 +68,7 @@ func (r *root) firewallLacks(location *model.Location) string {
 	return ""
 }
 
-// firewallFindings reports what is missing for ModSecurity.
+// firewallFindings reports missing modules and files of ModSecurity.
 func firewallFindings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
 	config := in.Options.Config
@@ -84,9 +84,10 @@ func firewallFindings(m *model.Model, in Input) []model.Finding {
 	return findings
 }
 
-// buildModSecurityForLocation returns a location's ModSecurity directives, on top of those of the
-// http block. Own rules replace the recommended ones, but not OWASP's. enable-owasp-modsecurity-crs
-// in the ConfigMap loads OWASP's rules for all locations only if enable-modsecurity is on.
+// buildModSecurityForLocation returns a location's ModSecurity directives, in addition to those of
+// the http block. Own rules replace the recommended ones, but not OWASP's.
+// enable-owasp-modsecurity-crs in the ConfigMap loads OWASP's rules for all locations only if
+// enable-modsecurity is on.
 func buildModSecurityForLocation(config *cfg, location *model.Location) string {
 	return modSecurityOf(config, location, func(file string) string { return file })
 }

@@ -84,7 +84,7 @@ var functions = template.FuncMap{
 	"shouldLoadModSecurityModule":   shouldLoadModSecurityModule,
 	"shouldLoadOpentelemetryModule": shouldLoadOpentelemetryModule,
 
-	// These are only in our template.
+	// Only our template calls these functions.
 	"believedByAuth":      believedByAuth,
 	"buildStreamListener": buildStreamListener,
 	"comment":             comment,

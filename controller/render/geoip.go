@@ -12,7 +12,7 @@ type geoVariable struct {
 	Name, Default, Lookup string
 }
 
-// geoVariables maps the kind of a database, which follows GeoIP2- or GeoLite2- in its name, to the
+// geoVariables maps the kind of a database, the part of its name after GeoIP2- or GeoLite2-, to the
 // variables.
 var geoVariables = map[string][]geoVariable{
 	"Country": {

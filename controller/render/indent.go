@@ -13,7 +13,7 @@ func indent(text []byte) []byte {
 	return out.Bytes()
 }
 
-// indentTo writes an indented text to an empty buffer. depth is the number of blocks around the text.
+// indentTo writes an indented text to an empty buffer. depth is the number of enclosing blocks.
 func indentTo(out *bytes.Buffer, text []byte, depth int) {
 	out.Grow(len(text) + len(text)/4)
 	blank := true // true at the start, so no blank line comes first

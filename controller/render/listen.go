@@ -47,8 +47,8 @@ func socketOptions(r *root) string {
 	return fmt.Sprintf("%s backlog=%d", options, r.BacklogSize)
 }
 
-// listenAddresses returns the addresses as prefixes of the port: all addresses of the machine
-// unless the configuration has some, of either family.
+// listenAddresses returns the prefixes of the port: the configured addresses, otherwise all
+// addresses of the machine.
 func listenAddresses(r *root) []string {
 	v4, v6 := r.Cfg.BindAddressIpv4, r.Cfg.BindAddressIpv6
 	if len(v4)+len(v6) == 0 {

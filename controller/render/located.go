@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// located is the dot of a location's template: the location, what it belongs to, and what follows from
-// both. The latter are fields instead of methods, because text/template reads a field several times as
-// fast as it calls a method.
+// located is the dot of a location's template: the location, its server and the root, and values
+// derived from them. The derived values are fields, because text/template reads a field several
+// times as fast as it calls a method.
 type located struct {
 	All      *root
 	Server   *model.Server
@@ -22,7 +22,7 @@ type located struct {
 
 	Login        *annotations.BasicDigestAuth // the basic or digest authentication, or nil
 	ExternalAuth *annotations.ExternalAuth    // the external authentication, or nil
-	AuthNames    authNames                    // those of ExternalAuth
+	AuthNames    authNames                    // names for ExternalAuth
 	SigninURL    string                       // where clients sign in, or ""
 
 	AnswerHeaders   map[string]string // see answerHeaders
@@ -31,7 +31,8 @@ type located struct {
 	Pass            string            // the directive that passes requests to the pods, or ""
 }
 
-// identity is what tells a location and its ingress from others. All but Selector and Redirects are quoted.
+// identity contains the names of a location and its ingress. All but Selector and Redirects are
+// quoted.
 type identity struct {
 	Selector    string // the modifier and path of the location block
 	Namespace   string
@@ -42,7 +43,7 @@ type identity struct {
 	Upstream    string
 	Redirects   string // see locationConfigForLua
 
-	PasswordFile string // that of Login, or ""
+	PasswordFile string // password file of Login, or ""
 }
 
 // identityOf returns the identity of a location. regex reports whether the server's paths are regular
@@ -119,8 +120,8 @@ func (l *located) login() *annotations.BasicDigestAuth {
 	return &l.Location.BasicDigestAuth
 }
 
-// interceptErrors is empty for gRPC, as in ingress-nginx: the pods answer errors themselves, because
-// their clients could not read a page.
+// interceptErrors is empty for gRPC, as in ingress-nginx: the pods answer errors themselves,
+// because gRPC clients cannot read an error page.
 func (l *located) interceptErrors() string {
 	if l.Proxied.Module == "grpc" {
 		return ""

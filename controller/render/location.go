@@ -21,8 +21,8 @@ type information struct {
 	Annotations map[string]string
 }
 
-// getIngressInformation returns the service that an ingress has for a host and path, or else its
-// default backend.
+// getIngressInformation returns the service of an ingress for a host and path, or else its default
+// backend.
 func getIngressInformation(ingress *model.Ingress, host, path string) information {
 	if path == "" {
 		path = "/"
@@ -59,7 +59,7 @@ func serviceOf(ingress *networkingv1.Ingress, host, path string) *networkingv1.I
 	return nil
 }
 
-// locationConfigForLua sets the variables with which Lua decides about redirects.
+// locationConfigForLua sets the variables that control Lua's redirects.
 func locationConfigForLua(location *model.Location, all *root) string {
 	lines := make([]byte, 0, 256)
 	for _, flag := range [...]struct {
@@ -97,8 +97,8 @@ func enforceRegexModifier(locations []*model.Location) bool {
 }
 
 // rewrites reports whether the location replaces the path. As in ingress-nginx, it does not if the
-// target is the location's own path. Of a prefix "/p" with this target, the location "/p" does not,
-// and "/p/" does.
+// target is the location's own path. If a prefix "/p" has this target, the location "/p" does not,
+// but "/p/" does.
 func rewrites(location *model.Location) bool {
 	return location.Rewrite.Target != "" && location.Rewrite.Target != location.Path
 }

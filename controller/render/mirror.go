@@ -9,8 +9,8 @@ import (
 )
 
 // buildMirrorLocations returns the internal locations that proxy mirrored requests. ingress-nginx
-// sends X-Sent-From only in authentication subrequests. Here it tells Lua on the status port that
-// the request was proxied and must be refused.
+// sends X-Sent-From only in authentication subrequests. Here it makes Lua on the status port refuse
+// the request, because it was proxied.
 func buildMirrorLocations(locations []*model.Location) string {
 	var blocks strings.Builder
 	for _, mirror := range mirrors(locations) {

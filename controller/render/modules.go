@@ -33,8 +33,8 @@ func buildOpentelemetry(config *cfg, servers []*model.Server) string {
 	return fmt.Sprintf("opentelemetry_operation_name %s;", quote(config.OpentelemetryOperationName))
 }
 
-// buildOpentelemetryForLocation returns a location's tracing directives, on top of those of the
-// http block.
+// buildOpentelemetryForLocation returns a location's tracing directives, in addition to those of
+// the http block.
 func buildOpentelemetryForLocation(on, trust bool, location *model.Location) string {
 	own := location.Opentelemetry
 	switch {

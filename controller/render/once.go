@@ -6,7 +6,7 @@ import (
 	"text/template/parse"
 )
 
-// sameForMany are the templates whose dot is the same for many servers or locations: the root, an
+// sameForMany are the templates whose dot is equal for many servers or locations: the root, an
 // audience or a proxied. Each rendering executes them once per dot; see once.
 var sameForMany = map[string]bool{
 	"address.tmpl": true, "blocked.tmpl": true, "certificate": true, "internal.tmpl": true, "phases.tmpl": true, "unwatched.tmpl": true,
@@ -45,7 +45,7 @@ func onceInBranches(node *parse.BranchNode) {
 	once(node.ElseList)
 }
 
-// callOf replaces the execution of a template by the call of a function, with the file and the dot.
+// callOf replaces the execution of a template by a function call with the file and the dot.
 func callOf(node *parse.TemplateNode, function string) *parse.ActionNode {
 	pipe := node.Pipe.CopyPipe()
 	file := &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Text: node.Name}
@@ -53,8 +53,8 @@ func callOf(node *parse.TemplateNode, function string) *parse.ActionNode {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
 }
 
-// texts are the texts of templates in sameForMany, and the outlines of others, for one root. The zero
-// value is ready to use, also by several goroutines.
+// texts caches the texts of templates in sameForMany, and the outlines of others, for one root. The
+// zero value is ready to use and safe for concurrent use.
 type texts struct {
 	known    sync.Map // string by textOf
 	outlines outlines

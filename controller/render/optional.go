@@ -8,8 +8,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// These modules of nginx are needed by some configurations only. Their names are those of package
-// nginx.
+// Modules that only some configurations need. The names are those of package nginx.
 const (
 	authDigest    = "http_auth_digest"
 	brotliFilter  = "http_brotli_filter"
@@ -60,7 +59,7 @@ func (u use) of(servers []*model.Server) bool {
 	return u.wanted || u.by != nil && anyLocation(servers, u.by)
 }
 
-// modules returns the files for load_module lines, and which of the optional modules are loaded.
+// modules returns the files for load_module lines, and the optional modules that are loaded.
 func modules(servers []*model.Server, c *cfg, in Input) (files, loaded []string) {
 	files = slices.Clone(in.Modules)
 	for _, u := range uses(c.Config) {
@@ -81,8 +80,8 @@ func modules(servers []*model.Server, c *cfg, in Input) (files, loaded []string)
 	return files, loaded
 }
 
-// Findings reports the settings of m and the options that are left out because nginx lacks a module
-// or a file.
+// Findings reports the settings of m and of the options that have no effect because nginx lacks a
+// module or a file.
 func Findings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
 	for _, u := range uses(in.Options.Config) {
@@ -104,7 +103,7 @@ func Findings(m *model.Model, in Input) []model.Finding {
 	return slices.Concat(findings, firewallFindings(m, in), streamFindings(m, in))
 }
 
-// askers returns the ingresses with a location for which by returns true.
+// askers returns the ingresses that have a location for which by returns true.
 func askers(servers []*model.Server, by func(*model.Location) bool) []string {
 	if by == nil {
 		return nil

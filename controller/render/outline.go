@@ -9,21 +9,22 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// outline is the text of a server or location with gaps for its names. Most servers and locations differ
-// only in names, so a rendering executes the templates once for each outline, and fills it for all others.
+// outline is the text of a server or location with gaps for its names. Most servers and locations
+// differ only in names, so a rendering executes the templates once per outline, and fills the gaps
+// for each.
 type outline struct {
-	texts [][]byte // those between the gaps; one more than gaps
-	gaps  []int    // which name each gap is for
+	texts [][]byte // the text around the gaps; one more than gaps
+	gaps  []int    // the index of the name for each gap
 }
 
-// mark begins the texts that stand for names in the output of a template. Nobody can guess it, so no
-// other text contains it.
+// mark begins the placeholders for names in the output of a template. It is random, so no other
+// text contains it.
 var mark = []byte(rand.Text())
 
-// placeholder stands for a name.
+// placeholder returns the placeholder for the name with that index.
 func placeholder(name int) string { return string(mark) + string(rune('A'+name)) }
 
-// outlineOf returns the outline of a text in which placeholders stand for names.
+// outlineOf returns the outline of a text with placeholders for names.
 func outlineOf(text []byte) *outline {
 	parts := bytes.Split(text, mark)
 	o := &outline{texts: parts[:1]}
@@ -33,7 +34,7 @@ func outlineOf(text []byte) *outline {
 	return o
 }
 
-// fill writes the text; write writes a name.
+// fill writes the text. It calls write for each name.
 func (o *outline) fill(out *bytes.Buffer, write func(name int) error) error {
 	out.Write(o.texts[0])
 	for i, name := range o.gaps {
@@ -45,20 +46,20 @@ func (o *outline) fill(out *bytes.Buffer, write func(name int) error) error {
 	return nil
 }
 
-// A dot is compared with at most mostOutlines others, which are of its kind. There are at most mostKinds.
+// Limits of outlines: the number of dots kept per kind, and the number of kinds.
 const (
 	mostOutlines = 4
 	mostKinds    = 512
 )
 
-// outlines are those of the last different dots of templates. The zero value is ready to use, also by
-// several goroutines.
+// outlines caches outlines by the dots of their templates. The zero value is ready to use and safe
+// for concurrent use.
 type outlines struct {
 	mu  sync.RWMutex
 	all map[kind][]knownOutline // the newest first
 }
 
-// kind groups dots: those of one kind are likely to be equal without their names.
+// kind groups dots. Dots of one kind are likely to differ only in names.
 type kind struct {
 	file        string
 	annotations uint64
@@ -77,8 +78,9 @@ type knownOutline struct {
 	*outline
 }
 
-// find returns the outline of a dot, which is made if it is not known. dot points to a dot with
-// placeholders for names; it is kept, and must not be changed, if kept is true.
+// find returns the outline of a dot. It executes the template if the dot is unknown. dot points to
+// a dot with placeholders for names. If kept is true, find keeps the dot, which must not be
+// changed.
 func (o *outlines) find(its kind, dot any, execute func(out *bytes.Buffer) error) (found *outline, kept bool, err error) {
 	o.mu.RLock()
 	alike := o.all[its]

@@ -39,7 +39,7 @@ func passDirective(upstream string, backends model.Backends, location *model.Loc
 	backend := backends.Find(location.Backend)
 	switch {
 	case location.Backend == model.DefaultBackendName:
-		protocol = "HTTP" // the ingress's protocol is for its own service
+		protocol = "HTTP" // the ingress's protocol applies only to its own service
 	case backend != nil && backend.SSLPassthrough && strings.HasPrefix(protocol, "GRPC"):
 		protocol = "GRPCS"
 	case backend != nil && backend.SSLPassthrough:
@@ -79,8 +79,8 @@ func headerName(directive, name string) string {
 	return name
 }
 
-// buildNextUpstream returns the conditions of proxy_next_upstream, with non_idempotent at the end
-// if it is wanted.
+// buildNextUpstream returns the conditions of proxy_next_upstream, with non_idempotent, if wanted,
+// at the end.
 func buildNextUpstream(conditions string, retryNonIdempotent bool) string {
 	fields := strings.Fields(conditions)
 	wanted := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "non_idempotent" })

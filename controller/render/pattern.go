@@ -19,7 +19,7 @@ func limited(pattern string) string {
 	return pattern
 }
 
-// limitedName does the same for a regular expression in server_name.
+// limitedName does the same for a pattern in server_name.
 func limitedName(name string) string {
 	if pattern, is := strings.CutPrefix(name, "~"); is {
 		return "~" + limited(pattern)
@@ -32,7 +32,7 @@ var (
 	atEnd   = regexp.MustCompile(`^\)*$`)
 )
 
-// backtracks reports whether something must match after a repetition. Only then does PCRE try
+// backtracks reports whether another expression follows a repetition. Only then does PCRE try
 // shorter repetitions. An optional group at the end, as in /api(/|$)(.*), does not count.
 func backtracks(pattern string) bool {
 	class := false

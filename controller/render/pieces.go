@@ -13,17 +13,17 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// Memo renders one model after another. With our template, it renders a server again only if the
-// server, or something that all servers depend on, has changed. Servers are compared by identity,
-// because nobody modifies them. The results have the same bytes as those of Render. The zero value
-// is ready to use.
+// Memo renders a sequence of models. With our template, it renders a server again only if the
+// server, or an input that all servers share, changed. Servers are compared by identity, because
+// nobody modifies them. The results have the same bytes as those of Render. The zero value is ready
+// to use.
 type Memo struct {
-	shared      *root // what the pieces of the last rendering depend on besides their own server
+	shared      *root // the inputs of the last rendering's pieces besides their own server
 	top, bottom *conf.Piece
 	pieces      map[any]*conf.Piece // by *model.Server or model.Redirect
 }
 
-// Render returns nginx.conf for m. Errors come from the template: "file:line: what".
+// Render returns nginx.conf for m. Errors come from the template: "file:line: message".
 func (memo *Memo) Render(m *model.Model, in Input) (conf.Text, error) {
 	all := newRoot(m, in)
 	if in.Template != nil {
@@ -67,7 +67,7 @@ func (memo *Memo) Render(m *model.Model, in Input) (conf.Text, error) {
 // insideHTTP is the depth of a server block.
 const insideHTTP = 1
 
-// unchanged returns before if it has the bytes of now, so texts share it.
+// unchanged returns before if it has the same bytes as now, so texts share it.
 func unchanged(before, now *conf.Piece) *conf.Piece {
 	if before != nil && conf.Of(before).Equal(conf.Of(now)) {
 		return before
@@ -76,7 +76,7 @@ func unchanged(before, now *conf.Piece) *conf.Piece {
 }
 
 // renderServers returns one piece for each key: that of the last rendering if there is one. It
-// renders the others on all processors.
+// renders the others in parallel.
 func (memo *Memo) renderServers(keys []any, shared *root) ([]*conf.Piece, error) {
 	pieces, missing := make([]*conf.Piece, len(keys)), []int(nil)
 	for i, key := range keys {
@@ -123,8 +123,8 @@ func renderFile(file string, data any, depth int) (*conf.Piece, error) {
 	return renderPiece(depth, func(out *bytes.Buffer) error { return quick.ExecuteTemplate(out, file, data) })
 }
 
-// renderPiece returns what write writes, indented. As in nginx.tmpl, a blank line separates a piece from
-// what precedes it.
+// renderPiece returns the output of write, indented. As in nginx.tmpl, a blank line precedes each
+// piece.
 func renderPiece(depth int, write func(out *bytes.Buffer) error) (*conf.Piece, error) {
 	buffer := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // see buffers
 	defer buffers.Put(buffer)
@@ -142,8 +142,8 @@ func renderPiece(depth int, write func(out *bytes.Buffer) error) (*conf.Piece, e
 	return conf.NewPiece(slices.Concat([]byte("\n"), indented.Bytes())), nil
 }
 
-// withoutServers returns what the templates of servers read besides their own server. It has no
-// other servers, so no piece can depend on them.
+// withoutServers returns the data that the templates of servers read besides their own server. It
+// contains no other servers, so no piece can depend on them.
 func (r *root) withoutServers() *root {
 	shared := *r
 	shared.Servers, shared.RedirectServers, shared.Modules = nil, nil, nil

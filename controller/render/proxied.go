@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// proxied is the dot of the templates that say how requests get to the pods of a location. It is
+// proxied is the dot of the templates that pass requests to the pods of a location. It is
 // comparable, and most locations have an equal one; see once.
 type proxied struct {
 	audience
@@ -51,8 +51,8 @@ func protocolOf(l *model.Location) string {
 	return cmp.Or(strings.ToUpper(l.BackendProtocol), "HTTP")
 }
 
-// StreamsBody reports whether nginx passes the bodies of requests on while it receives them. For
-// gRPC it always does.
+// StreamsBody reports whether nginx forwards request bodies while it receives them. For gRPC it
+// always does.
 func (p proxied) StreamsBody() bool {
 	return p.Module == "grpc" || p.Proxy.RequestBuffering == "off"
 }
@@ -67,7 +67,7 @@ func (p proxied) NextUpstream() string {
 	return strings.Join(conditions, " ")
 }
 
-// HideHeaders returns the pods' response headers that clients do not get.
+// HideHeaders returns the pods' response headers that are hidden from clients.
 func (p proxied) HideHeaders() []string {
 	return slices.DeleteFunc(slices.Clone(p.All.Cfg.HideHeaders), func(name string) bool { return !fits(p.Module, name) })
 }

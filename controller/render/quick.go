@@ -5,7 +5,7 @@ import (
 	"text/template"
 )
 
-// The files of the templates that have outlines: of a server, and of what it has for a location.
+// The files of the templates that have outlines: the server's, and those for its locations.
 const (
 	serverFile   = "server.tmpl"
 	locationFile = "location.tmpl"
@@ -13,7 +13,7 @@ const (
 	signinFile   = "signin.tmpl"
 )
 
-// quickTemplate writes the same as ours, in less time.
+// quickTemplate produces the same output as ours, faster.
 type quickTemplate struct{ *template.Template }
 
 var quick = func() quickTemplate {
@@ -33,7 +33,7 @@ var quick = func() quickTemplate {
 	return t
 }()
 
-// writeServer executes the template of a server, or fills its outline.
+// writeServer executes the template of a server, or fills the gaps of its outline.
 func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 	unnamed := unnamedServers.Get().(*unnamedServer) //nolint:forcetypeassert // see unnamedServers
 	if !unnamed.set(server) {
@@ -58,7 +58,7 @@ func (t quickTemplate) writeServer(out *bytes.Buffer, server *served) error {
 	})
 }
 
-// writeLocated fills the outlines of a file for some locations.
+// writeLocated fills the outlines of a file for a list of locations.
 func (t quickTemplate) writeLocated(out *bytes.Buffer, file string, locations []*located) error {
 	for i, l := range locations {
 		if i > 0 {
@@ -89,7 +89,7 @@ func (t quickTemplate) writeOne(out *bytes.Buffer, file string, l *located) erro
 	})
 }
 
-// outline returns the outline of a file for a dot without names, which belongs to a location; see
+// outline returns the outline of a file for a dot without names that belongs to location l; see
 // outlines.find.
 func (t quickTemplate) outline(file string, l *located, dot any) (found *outline, kept bool, err error) {
 	return l.All.texts.outlines.find(kindOf(file, l), dot, func(text *bytes.Buffer) error { return t.ExecuteTemplate(text, file, dot) })

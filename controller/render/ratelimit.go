@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// filterRateLimits returns the limits of all locations, one per ingress, whose locations share
-// counters.
+// filterRateLimits returns the limits of all locations, one per ingress, because the locations of
+// an ingress share counters.
 func filterRateLimits(servers []*model.Server) []annotations.RateLimit {
 	var limits []annotations.RateLimit
 	seen := make(map[string]bool)
@@ -66,8 +66,8 @@ func buildRateLimit(location *model.Location) []string {
 	return lines
 }
 
-// burst returns the parameter for the number of excess requests at once. nginx does not accept 0,
-// so it is omitted then.
+// burst returns the parameter for the number of excess requests at once. nginx rejects 0, so 0
+// omits it.
 func burst(zone annotations.Zone) string {
 	if zone.Burst <= 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Input is everything besides the model that nginx.conf depends on.
+// Input contains the inputs of nginx.conf besides the model.
 type Input struct {
 	Options options.Options
 	// Template is the user's own template; nil means ours.
@@ -17,12 +17,12 @@ type Input struct {
 	ModulesPath string
 	// Modules are the files for load_module, in order.
 	Modules []string
-	// User is the value of the directive user, "name group". Empty omits the directive; nginx's
-	// default user is then not root.
+	// User is the value of the directive user, "name group". Empty omits the directive; nginx then
+	// uses its default user, which is not root.
 	User string
-	// Optional maps the further modules that nginx can have to the files that load_module needs for
-	// them. The list is empty for a module that is linked in. A module is loaded if the
-	// configuration needs it. The names are those of package nginx.
+	// Optional maps further modules that nginx can have to their files for load_module. The list is
+	// empty for a module that is linked in. A module is loaded if the configuration needs it. The
+	// names are those of package nginx.
 	Optional map[string][]string
 	// MIMETypes is the path of nginx's mime.types. Empty: only nginx's built-in types apply.
 	MIMETypes string
@@ -41,14 +41,14 @@ type Input struct {
 	// Resolvers are the IP addresses of DNS servers. Without any, nginx cannot resolve names at run
 	// time.
 	Resolvers []string
-	// Backlog is the length of the queue of connections that are not accepted yet.
+	// Backlog is the length of the queue of connections that nginx has not accepted yet.
 	Backlog int
 	// FileLimit is the hard limit of open files (RLIMIT_NOFILE). It determines the value of
 	// max-worker-open-files: 0.
 	FileLimit int
 }
 
-// Render returns nginx.conf for m. Errors come from the template: "file:line: what".
+// Render returns nginx.conf for m. Errors come from the template: "file:line: message".
 func Render(m *model.Model, in Input) ([]byte, error) {
 	text, err := new(Memo).Render(m, in)
 	if err != nil {

@@ -47,7 +47,7 @@ type root struct {
 	NginxStatusIpv6Whitelist []string
 	MaxmindEditionFiles      *[]string
 
-	DynamicStream bool // Lua has the endpoints of TCP and UDP services
+	DynamicStream bool // Lua receives the endpoints of TCP and UDP services
 	StreamRealIP  bool
 
 	Modules              []string
@@ -76,7 +76,7 @@ type cfg struct {
 	NoTLSRedirectLocations string   // separated by commas
 }
 
-// These methods have the names that templates for ingress-nginx read.
+// The following methods have the names that templates for ingress-nginx read.
 
 // LoadBalancing returns the load-balancing algorithm; empty: round_robin.
 func (c *cfg) LoadBalancing() string { return c.LoadBalance }
@@ -95,8 +95,8 @@ type listenPorts struct {
 // Path returns the local path of a file in ingress-nginx's image.
 func (r *root) Path(file string) string { return r.options.Path(file) }
 
-// LuaFallback returns the end of Lua's search path; empty for our Lua code, which completes the path
-// itself.
+// LuaFallback returns the end of Lua's search path. It is empty for our Lua code, which completes
+// the path itself.
 func (r *root) LuaFallback() string {
 	if !r.options.ForeignLua {
 		return ""
@@ -213,7 +213,7 @@ func newCfg(m *model.Model, in Input) *cfg {
 	return c
 }
 
-// globalAuth returns the authentication service for locations without their own.
+// globalAuth returns the authentication service for locations that have none of their own.
 func globalAuth(config options.Config) annotations.ExternalAuth {
 	if config.GlobalAuthURL == options.Unanswered {
 		return annotations.ExternalAuth{} // the model denies these requests

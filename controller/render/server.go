@@ -69,12 +69,12 @@ func (s *served) uniqueBy(name func(*located) string) []*located {
 	return found
 }
 
-// StreamsBody reports whether a location of the server does; see proxied.StreamsBody.
+// StreamsBody reports whether any location of the server streams bodies; see proxied.StreamsBody.
 func (s *served) StreamsBody() bool {
 	return slices.ContainsFunc(s.Locations, func(l *located) bool { return l.Proxied.StreamsBody() })
 }
 
-// ErrorPass returns the directive that passes a request with an error to an upstream.
+// ErrorPass returns the directive that passes a failed request to an upstream.
 func (s *served) ErrorPass(upstream string) string {
 	if s.First.DynamicConfiguration {
 		return "proxy_pass http://" + balancer + ";"
@@ -91,8 +91,8 @@ type redirected struct {
 	Redirect model.Redirect
 }
 
-// buildServerName returns a host for server_name. As in the Ingress API, a wildcard matches one
-// label; nginx's own wildcard would match several.
+// buildServerName returns a host for server_name. As in the Ingress API, a wildcard matches only
+// one label; nginx's own wildcard would match several.
 func buildServerName(host string) string {
 	domain, wild := strings.CutPrefix(host, "*.")
 	if !wild {

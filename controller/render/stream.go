@@ -16,8 +16,7 @@ type streamed struct {
 	Service model.L4Service
 }
 
-// streamUpstreams returns the services of both lists, one per name, because two ports can share a
-// service.
+// streamUpstreams returns the services of both lists, one per name: two ports can share a service.
 func streamUpstreams(tcp, udp []model.L4Service) []model.L4Service {
 	var all []model.L4Service
 	for _, service := range slices.Concat(tcp, udp) {

@@ -14,10 +14,10 @@ import (
 // Templates for ingress-nginx's image use stream-lua in their stream block, which many nginx
 // packages lack.
 
-// withoutStreamLua leaves out what nginx cannot do in the stream block of a template: without
-// stream-lua, the directives that need it, the servers and upstreams that have one, and the servers
-// that pass to such an upstream; without the stream module, the whole block. It reports whether
-// anything is left out. The configuration has the layout of indent.
+// withoutStreamLua removes the parts of a template's stream block that nginx does not support:
+// without stream-lua, the directives that need it, the servers and upstreams that contain one, and
+// the servers that pass to such an upstream; without the stream module, the whole block. It reports
+// whether it removed anything. The configuration has the layout of indent.
 func withoutStreamLua(conf []byte, has options.Stream) (kept []byte, leftOut bool) {
 	if has == options.LuaStream {
 		return conf, false
@@ -47,7 +47,8 @@ var (
 	passes        = regexp.MustCompile(`(?m)(?:^|[;{}])[ \t]*proxy_pass\s+([^\s;]+)\s*;`)
 )
 
-// plainStream returns a stream block without its parts that need stream-lua, and whether it had any.
+// plainStream returns a stream block without the parts that need stream-lua, and whether it removed
+// any.
 func plainStream(block string) (kept string, leftOut bool) {
 	open := strings.IndexByte(block, '{') + 1
 	end := strings.LastIndexByte(block, '}')
@@ -98,7 +99,7 @@ func statements(conf []byte) []string {
 	return all
 }
 
-// uncommented returns a configuration without its comments.
+// uncommented returns a text without its comments.
 func uncommented(text string) string {
 	if !strings.Contains(text, "#") {
 		return text // most lines
@@ -110,7 +111,7 @@ func uncommented(text string) string {
 	return code.String()
 }
 
-// uncommentedLine returns a line without its comment, which begins between words.
+// uncommentedLine returns a line without its comment. A comment begins only between words.
 func uncommentedLine(line string) string {
 	for at := range len(line) {
 		if line[at] != '#' || at > 0 && !strings.ContainsRune("\t\n\f\r ;{}", rune(line[at-1])) {
@@ -124,12 +125,12 @@ func uncommentedLine(line string) string {
 	return line
 }
 
-// streamFindings reports that parts of a template's stream block are left out.
+// streamFindings reports the parts of a template's stream block that are removed.
 func streamFindings(m *model.Model, in Input) []model.Finding {
 	if in.Template == nil || in.Options.Stream == options.LuaStream {
 		return nil
 	}
-	few := *m // the stream block does not depend on servers
+	few := *m // the stream block does not depend on servers, so render none
 	few.Servers, few.RedirectServers, few.Backends = nil, nil, model.BackendList{}
 	text, err := in.Template.execute(newRoot(&few, in))
 	if err != nil {

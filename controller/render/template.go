@@ -16,7 +16,7 @@ import (
 //go:embed templates/*.tmpl
 var files embed.FS
 
-// mainFile is the template that is executed. It includes the others.
+// mainFile is the main template, which includes the others.
 const mainFile = "nginx.tmpl"
 
 // ours consists of one file per block of nginx.conf.
@@ -54,7 +54,7 @@ type Template struct {
 // file is a file of a template. Errors contain its name.
 type file struct{ name, text string }
 
-// Parse parses a user's template. Errors have the form "file:line: what", where file is name.
+// Parse parses a user's template. Errors have the form "file:line: message", where file is name.
 func Parse(name string, text []byte) (*Template, error) {
 	parsed, err := template.New(name).Funcs(functions).Parse(string(text))
 	if err != nil {
@@ -89,9 +89,9 @@ func (t *Template) Text() string {
 	return text.String()
 }
 
-// Position returns the line of the template, as "file:line", that writes the given line of
-// nginx.conf: an equal line, or the most similar one with the same directive. If there is none, as
-// for a line of a snippet, it returns only the file or folder.
+// Position returns the template line, as "file:line", that writes the given line of nginx.conf: an
+// equal line, or the most similar one with the same directive. If there is none, as for a line of a
+// snippet, it returns only the file or folder.
 func (t *Template) Position(line string) string {
 	line = strings.TrimSpace(line)
 	word, _ := directive(line)
@@ -114,8 +114,8 @@ func (t *Template) Position(line string) string {
 	return t.files[0].name
 }
 
-// similarity returns the length of the literal text, before its first action, that a template line
-// shares with a line. It returns -1 if the directives differ.
+// similarity returns the length of the literal text, before a template line's first action, that
+// matches a line of nginx.conf. It returns -1 if the directives differ.
 func similarity(written, line, word string) int {
 	first, _ := directive(written)
 	fixed, _, hasAction := strings.Cut(written, "{{")
@@ -150,7 +150,7 @@ func (t *Template) readable(err error) error {
 	return err
 }
 
-// readable returns an error of text/template as "file:line: what".
+// readable returns an error of text/template as "file:line: message".
 func readable(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "template: "))
 }

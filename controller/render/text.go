@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// empty reports whether value is anything but a string with at least one character.
+// empty reports whether value is not a string or is the empty string.
 func empty(value any) bool {
 	text, ok := value.(string)
 	return !ok || text == ""
@@ -93,10 +93,10 @@ func buildDenyVariable(text string) string {
 	return string(name)
 }
 
-// getenv returns an environment variable of the controller, which does not change while it runs.
+// getenv returns an environment variable of the controller, which stays the same while it runs.
 func getenv(name string) string { return os.Getenv(name) }
 
-// comment returns text that can follow a #: one line of limited length.
+// comment returns text for a comment: one line of limited length.
 func comment(text string) string {
 	const longest = 300
 	text = strings.Join(strings.Fields(text), " ")

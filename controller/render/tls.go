@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// proxySSL returns the directives for TLS connections to pods. Their names begin with that of the
-// module; the FastCGI module does not support TLS.
+// proxySSL returns the directives for TLS connections to pods. Their names begin with the module's
+// name; the FastCGI module does not support TLS.
 func proxySSL(module string, p model.ProxySSL) []string {
 	if module == "fastcgi" || p.CAFileName == "" && p.PemFileName == "" {
 		return nil

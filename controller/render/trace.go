@@ -22,19 +22,19 @@ type Site struct {
 
 func (s Site) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
-// Origin says which lines of a template wrote a piece of nginx.conf: first the line with the text or
-// the action, then the lines of the if, range and with around it, then the line that called its
-// template, with what is around that, and so on up to the main template.
+// Origin lists the template lines that wrote a piece of nginx.conf: first the line with the text or
+// the action, then the lines of the enclosing if, range and with, then the line that called its
+// template, with its enclosing lines, and so on up to the main template.
 type Origin []Site
 
-// Trace has the origins of the lines of an nginx.conf. A line can have several pieces, and lines
+// Trace contains the origins of the lines of an nginx.conf. A line can have several origins; lines
 // that the template did not write have none.
 type Trace struct {
 	origins []Origin
 	lines   [][]int // for each line, indexes in origins
 }
 
-// Of returns the origins of a line of nginx.conf, which is counted from 1.
+// Of returns the origins of a line of nginx.conf, counted from 1.
 func (t Trace) Of(line int) []Origin {
 	if line < 1 || line > len(t.lines) {
 		return nil
@@ -46,7 +46,8 @@ func (t Trace) Of(line int) []Origin {
 	return all
 }
 
-// RenderTraced returns what Render does, and where its lines come from. It takes about twice as long.
+// RenderTraced returns the result of Render, and the origins of its lines. It takes about twice as
+// long as Render.
 func RenderTraced(m *model.Model, in Input) ([]byte, Trace, error) {
 	if in.Template == nil {
 		in.Template = ours
@@ -72,7 +73,7 @@ func renderTraced(m *model.Model, in Input, finish func([]byte) []byte) ([]byte,
 }
 
 // Marks are written into the output between two control characters, which no configuration
-// contains: what the mark means and the number of the node.
+// contains. A mark consists of its kind and the number of the node.
 const (
 	markBegin, markEnd = '\x01', '\x02'
 
@@ -81,9 +82,9 @@ const (
 	markReturn = ')'
 )
 
-// marked returns a copy of the template that writes a mark before each line of text and each action,
-// and around each call of a template, and the sites of each number: that of the node, and those of
-// what is around it in its own template.
+// marked returns a copy of the template that writes a mark before each line of text and each
+// action, and around each template call. It also returns, by node number, the sites of the node and
+// of its enclosing nodes in the same template.
 func (t *Template) marked() (*template.Template, []Origin, error) {
 	copied, err := t.parsed.Clone()
 	if err != nil {
@@ -107,7 +108,7 @@ func (t *Template) marked() (*template.Template, []Origin, error) {
 	return copied.Lookup(t.parsed.Name()), m.sites, nil
 }
 
-// parseName returns the name under which package parse knows a file.
+// parseName returns the name of a file in package parse.
 func (t *Template) parseName(file string) string {
 	if t.folder == "" && len(t.files) == 1 {
 		return file
@@ -119,7 +120,7 @@ func (t *Template) parseName(file string) string {
 type marker struct {
 	texts  map[string]string // of the files, by their names for package parse
 	folder string
-	file   string // of the present tree
+	file   string // of the current tree
 	sites  []Origin
 }
 
@@ -155,7 +156,7 @@ func (m *marker) branches(n *parse.BranchNode, around Origin) {
 	m.list(n.ElseList, inner)
 }
 
-// text returns a text with a mark before each of its lines that is not blank.
+// text returns a text with a mark before each non-blank line.
 func (m *marker) text(n *parse.TextNode, around Origin) []byte {
 	var out []byte
 	at := n.Pos
@@ -183,29 +184,29 @@ func (m *marker) site(at parse.Pos) Site {
 	return Site{File: path.Join(m.folder, m.file), Line: 1 + strings.Count(text[:min(int(at), len(text))], "\n")}
 }
 
-// place is a node of a template in a chain of calls.
+// place is a template node in a chain of calls.
 type place struct{ call, node int }
 
-// call is the call of a template.
+// call is a template call.
 type call struct{ parent, node int }
 
 // decoder reads marks.
 type decoder struct {
 	sites []Origin
 	calls []call
-	known map[place]int // indexes in origins; of places, or of calls with the node -1-node
+	known map[place]int // indexes in origins; calls have the node -1-node
 	trace Trace
 }
 
 // lineMark begins the comment at the end of a line with the indexes of its origins.
 const lineMark = " #@"
 
-// annotate replaces the marks by a comment at the end of each line.
+// annotate removes the marks and adds a comment with the origins to each line.
 func (d *decoder) annotate(text []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(text))
 	entered := map[call]int{}
-	now, current := 0, -1 // the present call, and the present origin
+	now, current := 0, -1 // the current call and origin
 	var line []int
 	for i := 0; i < len(text); i++ {
 		if what, node, length := d.mark(text[i:]); length > 0 {
@@ -241,7 +242,7 @@ func (d *decoder) annotate(text []byte) []byte {
 	return out.Bytes()
 }
 
-// mark reads the mark at the beginning of a text. Its length is 0 if there is none.
+// mark parses the mark at the beginning of a text. The length is 0 if there is none.
 func (d *decoder) mark(text []byte) (what byte, node, length int) {
 	if text[0] != markBegin || len(text) < 4 {
 		return 0, 0, 0
@@ -252,7 +253,7 @@ func (d *decoder) mark(text []byte) (what byte, node, length int) {
 	}
 	node, err := strconv.Atoi(string(text[2:end]))
 	if err != nil || node < 0 || node >= len(d.sites) {
-		return 0, 0, 0 // a value has the control character
+		return 0, 0, 0 // a value contains the control character
 	}
 	return text[1], node, end + 1
 }
@@ -282,7 +283,7 @@ func (d *decoder) origin(p place) int {
 	return d.known[p]
 }
 
-// split removes the comments that annotate wrote.
+// split removes the comments that annotate added.
 func (d *decoder) split(conf []byte) ([]byte, Trace) {
 	out := make([]byte, 0, len(conf))
 	for line := range bytes.Lines(conf) {

@@ -5,7 +5,7 @@ import (
 	"text/template/parse"
 )
 
-// Undefined returns the names of the templates that t includes and does not define, sorted.
+// Undefined returns the names of the templates that t includes but does not define, sorted.
 func (t *Template) Undefined() []string {
 	var names []string
 	for _, defined := range t.parsed.Templates() {

@@ -15,7 +15,7 @@ type unnamedLocation struct {
 
 var unnamedLocations = sync.Pool{New: func() any { return new(unnamedLocation) }}
 
-// set takes everything but the names of a location.
+// set copies a location without its names.
 func (u *unnamedLocation) set(l *located) {
 	u.located = *l
 	u.location = model.Location{Location: l.Location.Location, ProxySSL: l.Location.ProxySSL}
@@ -28,7 +28,7 @@ func (u *unnamedLocation) set(l *located) {
 	hide(u.names())
 }
 
-// names returns the fields that are names.
+// names returns pointers to the fields that are names.
 func (l *located) names() []*string {
 	is, auth := &l.Identity, &l.AuthNames
 	return []*string{
@@ -45,13 +45,13 @@ type unnamedServer struct {
 
 var unnamedServers = sync.Pool{New: func() any { return new(unnamedServer) }}
 
-// part is what a template writes for some locations of a server.
+// part is the output of a template for some locations of a server.
 type part struct {
 	file string
 	of   func(*served) *[]*located
 }
 
-// parts are those of a server. The name firstPart stands for the first one, and so on.
+// parts are the parts of a server. Name firstPart+i stands for part i.
 var parts = []part{
 	{locationFile, func(s *served) *[]*located { return &s.Locations }},
 	{authFile, func(s *served) *[]*located { return &s.Auths }},
@@ -60,23 +60,23 @@ var parts = []part{
 
 const firstPart = 2
 
-// partOf returns the name that stands for what a file writes, and whether it is a part of servers.
+// partOf returns the name that stands for the output of a file, and whether the file writes a part.
 func partOf(file string) (name int, ok bool) {
 	i := slices.IndexFunc(parts, func(p part) bool { return p.file == file })
 	return firstPart + i, i >= 0
 }
 
-// anyLocations stand for some locations of a server.
+// anyLocations stands for the locations of a part.
 var anyLocations = []*located{new(located)}
 
-// set takes everything but the names and locations of a server. It returns false if other servers with
-// equal settings are unlikely, or if the template may do more with names than write them.
+// set copies a server without its names and locations. It returns false if other servers with equal
+// settings are unlikely, or if the template may process names instead of just writing them.
 func (u *unnamedServer) set(s *served) bool {
 	if s.IsDefault || len(s.Locations) == 0 || len(s.Mirrors)+len(s.Errors) > 0 {
 		return false
 	}
 	u.served, u.server = *s, *s.Second
-	u.server.SSLCert = nil // Lua has it
+	u.server.SSLCert = nil // sent to Lua, not written
 	u.server.Locations = nil
 	for _, part := range parts {
 		if some := part.of(&u.served); len(*some) > 0 {
@@ -88,10 +88,10 @@ func (u *unnamedServer) set(s *served) bool {
 	return true
 }
 
-// names returns the fields that are names, of which there are firstPart.
+// names returns pointers to the firstPart fields that are names.
 func (s *served) names() []*string { return []*string{&s.Name, &s.Second.Hostname} }
 
-// hide replaces names by placeholders. Absent ones stay absent.
+// hide replaces names by placeholders. Empty names stay empty.
 func hide(names []*string) {
 	for i, name := range names {
 		if *name != "" {
