@@ -12,29 +12,29 @@ import (
 type Tester struct {
 	Clock func() time.Time
 	// Test runs nginx -t on the configuration of a cluster. words is nginx's message if it rejects
-	// the cluster. An error says that the test could not be run.
+	// the cluster. An error means that the test could not run.
 	Test func(context.Context, snapshot.Snapshot) (words string, rejected bool, err error)
 	// Report is called for each verdict that differs from the object's previous one.
 	Report func(Verdict)
-	// Yield is called after each trial. It reports whether a sync is due, which goes first.
+	// Yield is called after each trial. It reports whether a sync is due, which takes precedence.
 	Yield func() bool
 }
 
-// testRetry is the pause after a test that could not be run.
+// testRetry is the pause after a test that could not run.
 const testRetry = 5 * time.Second
 
 // Hopeless is the error of a search that found no object at fault: nginx rejects the configuration
-// no matter which object is left out.
+// regardless of which object is left out.
 type Hopeless struct{ words string }
 
 func (h *Hopeless) Error() string {
 	return fmt.Sprintf("nginx rejects the configuration no matter which ingress or key is left out: %s", h.words)
 }
 
-// Bisect tests the objects that wait in quarantine, one trial after another. It stops when no
-// object waits, the budget is spent, ctx is done, or Yield reports that a sync is due. The next
-// call continues the search. changed reports whether Serve now returns another cluster than before.
-// The error is nil or a *Hopeless.
+// Bisect tests the objects that wait in quarantine, one trial at a time. It stops when no object
+// waits, the budget is spent, ctx is done, or Yield reports that a sync is due. The next call
+// continues the search. changed reports whether Serve now returns another cluster than before. The
+// error is nil or a *Hopeless.
 func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Tester) (changed bool, err error) {
 	for ctx.Err() == nil && !t.Clock().Before(q.retry) {
 		next, any := q.next(cluster, t.Clock())

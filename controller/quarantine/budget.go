@@ -6,8 +6,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// budget limits the cost of trials to 60 per minute and to half of the time. Each limit allows
-// bursts of one minute's worth. The zero value is a full budget.
+// budget limits trials to 60 per minute and to half of the time. Each limit allows bursts of one
+// minute's worth. The zero value is a full budget.
 type budget struct {
 	trials, milliseconds *rate.Limiter
 }

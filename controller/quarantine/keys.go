@@ -43,7 +43,7 @@ func (q *Quarantine) closesKey(key string, value *string) bool {
 	return !q.ever || equal(before, value) || keyLacks(key, before, value)
 }
 
-// insteadOfKey returns the value that replaces the wanted one.
+// insteadOfKey returns the previous value of a key, or nil if nginx now rejects it.
 func (q *Quarantine) insteadOfKey(key string) *string {
 	before := valueOf(q.acceptedData, key)
 	if one := q.keys[key]; one != nil && equal(one.value, before) || one == nil && equal(valueOf(dataOf(q.seen, q.ConfigMap), key), before) {

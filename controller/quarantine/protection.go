@@ -18,8 +18,9 @@ type protection struct {
 	asks []string // those that turn the protection on; none if it is always on
 }
 
-// protections are all protections of the annotations' tables, in their order; known are all
-// annotations that say what they protect. Any other annotation counts as protecting.
+// protections are all protections in the tables of the annotations, in order. known are all
+// annotations in these tables that state their protection. Any other annotation counts as
+// protecting.
 var protections, known = func() (all []*protection, known map[string]bool) {
 	known = make(map[string]bool)
 	for _, family := range annotations.Families() {
@@ -48,7 +49,7 @@ var protections, known = func() (all []*protection, known map[string]bool) {
 	return all, known
 }()
 
-// reader reads the annotations with the controller's prefix.
+// reader reads annotations with the controller's prefix.
 type reader struct{ prefix string }
 
 func newReader(prefix string) reader {
@@ -63,8 +64,8 @@ func (r reader) asks(ingress *networkingv1.Ingress, keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return r.value(ingress, key) != "" })
 }
 
-// weaker returns the names of the protections in which an earlier version of an ingress is, or may
-// be, weaker than the wanted one. It returns nil if the earlier version protects no less.
+// weaker returns the names of the protections that are, or may be, weaker in an earlier version of
+// an ingress than in the wanted one. It returns nil if the earlier version protects no less.
 func (r reader) weaker(earlier, wanted *networkingv1.Ingress) []string {
 	var ways []string
 	for _, p := range protections {
@@ -111,7 +112,7 @@ func (r reader) unknown(versions ...*networkingv1.Ingress) []string {
 	return slices.Compact(keys)
 }
 
-// hostsOfTLS returns the hosts in spec.tls of an ingress. With a certificate, they redirect to
+// hostsOfTLS returns the hosts in spec.tls of an ingress. Hosts with a certificate redirect to
 // HTTPS. An entry without hosts applies to all hosts.
 func hostsOfTLS(ingress *networkingv1.Ingress) map[string]bool {
 	hosts := make(map[string]bool)

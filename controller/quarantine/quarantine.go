@@ -29,23 +29,23 @@ type Quarantine struct {
 	keys  map[string]*refusedKey
 
 	good         map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
-	acceptedLast []*networkingv1.Ingress                        // the ingresses in the last call of Accepted
-	lost         bool                                           // good has lost a version since then
+	acceptedLast []*networkingv1.Ingress                        // the ingresses of the last call of Accepted
+	lost         bool                                           // a version was removed from good since then
 
 	ever         bool              // whether nginx has accepted any configuration yet
-	acceptedData map[string]string // the ConfigMap's data in the last accepted one
+	acceptedData map[string]string // the ConfigMap's data in the last accepted configuration
 
 	unaccepted   map[*networkingv1.Ingress]unaccepted // the replacements for a snapshot's Rejected
 	replacements map[*networkingv1.Ingress]bool       // the set of these replacements
 
 	seen     snapshot.Snapshot // the cluster in the last call of Follow
 	settings string
-	behind   bool       // the quarantine has not been updated to seen and settings
+	behind   bool       // the quarantine does not reflect seen and settings yet
 	around   neighbours // the neighbours in seen
 
 	search
 	budget budget
-	retry  time.Time // time of the next trial after one that could not be run
+	retry  time.Time // time of the next trial after one that could not run
 }
 
 // refusedIngress is an ingress in quarantine.
@@ -54,11 +54,11 @@ type refusedIngress struct {
 	wanted      *networkingv1.Ingress
 	replacement Replacement
 	around      string // its surroundings at the rejection
-	untested    bool   // its replacement is untested, and nginx may reject that as well
+	untested    bool   // nginx has not tested its replacement, and may reject it as well
 }
 
-// demote chooses the next replacement: after the earlier version a 503, after that none, which
-// leaves the ingress out.
+// demote chooses the next replacement: a 503 after the earlier version, then none, which leaves the
+// ingress out.
 func (one *refusedIngress) demote(prefix string) {
 	switch closed := ReplacementOf(one.wanted, nil, prefix); {
 	case one.replacement.Closure != nil && one.replacement.Closure.Routes == nil, closed.Ingress == nil:
@@ -71,9 +71,9 @@ func (one *refusedIngress) demote(prefix string) {
 // leftOut replaces an ingress whose paths cannot be closed.
 var leftOut = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 
-// Follow compares the cluster with that of the last call. An object that has changed, or whose
-// surroundings have changed since its rejection, waits for another trial. settings represents all
-// other input of nginx.conf, such as the template.
+// Follow compares the cluster with that of the last call. An object that changed, or whose
+// surroundings changed since its rejection, waits for another trial. settings represents all other
+// inputs of nginx.conf, such as the template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
 	q.behind = q.behind || settings != q.settings || !sameStatic(q.seen, cluster)
@@ -86,8 +86,9 @@ func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time
 	}
 }
 
-// catchUp updates the quarantine if it is behind the cluster of the last call of Follow. A search in
-// pinned comes first, because its trials and verdicts are about the versions in pinned.
+// catchUp updates the quarantine if it is behind the cluster of the last call of Follow. It waits
+// for a search in pinned, because the trials and verdicts of that search are about the versions in
+// pinned.
 func (q *Quarantine) catchUp() {
 	if !q.behind || len(q.wide) > 0 {
 		return
@@ -143,8 +144,8 @@ func sameStatic(a, b snapshot.Snapshot) bool {
 		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
 }
 
-// sameObjects compares two maps. It is fast if both are the same map, which the snapshots of a
-// Ledger share if nothing of that kind changed.
+// sameObjects compares two maps. It is fast if both are the same map; snapshots of a Ledger share
+// the map if no object of that kind changed.
 func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
@@ -172,7 +173,7 @@ func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.In
 }
 
 // Serve returns the cluster with a replacement for each object that is in quarantine or not
-// accepted, and one finding for each of them.
+// accepted, and one finding for each.
 func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	var findings []model.Finding
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
@@ -191,8 +192,8 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	return q.without(cluster, q.isHeld), findings
 }
 
-// Holds reports whether an object is in quarantine. Versions of ingresses that are not accepted are
-// not: nginx has never seen them.
+// Holds reports whether any object is in quarantine. Versions of ingresses that are not accepted do
+// not count, because nginx has never seen them.
 func (q *Quarantine) Holds() bool { return len(q.cases) > 0 || len(q.keys) > 0 }
 
 // isHeld reports whether an object is in quarantine.
@@ -284,7 +285,7 @@ func (q *Quarantine) Accepted(served snapshot.Snapshot) {
 	q.good = good
 }
 
-// Frozen returns an error as long as no reload may be done: nginx rejects a key that has no safe
+// Frozen returns an error while no reload is possible: nginx rejects a key that has no safe
 // replacement, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
@@ -319,7 +320,7 @@ func (q *Quarantine) allRejections() []*rejections {
 	return all
 }
 
-// waitForTrial returns the time until the next trial is due, or false if there is none unless
+// waitForTrial returns the time until the next trial is due, or false if there is none until
 // something changes.
 func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
@@ -333,8 +334,8 @@ func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	return max(0, soonest.when().Sub(now)), true
 }
 
-// byAge compares suspects. Keys come first, because snippets of ingresses can depend on them. Then
-// come suspects with fewer rejections, then those that are earlier in the cluster.
+// byAge compares suspects by the number of rejections, then by order. In order, keys come first,
+// because snippets of ingresses can depend on them; ingresses follow, oldest first.
 func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
 	return func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))

@@ -11,9 +11,9 @@ type rejections struct {
 	last     time.Time
 }
 
-// These are the pauses before the next trial of an object. The first pair applies if the object, or
-// another one that it may conflict with, has changed. The idle pair applies if neither has; nginx
-// also reads files that are not known here. Both pauses double with each rejection.
+// The pauses before the next trial of an object, each doubled with each rejection. The first pair
+// applies if the object, or one that it may conflict with, has changed. The idle pair applies if
+// neither has, because nginx also reads files that the controller does not know.
 const (
 	soonest, latest         = time.Second, 5 * time.Minute
 	idleSoonest, idleLatest = time.Minute, time.Hour

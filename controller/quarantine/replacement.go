@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Replacement is served instead of a version of an ingress that cannot be served.
+// Replacement is served in place of a version of an ingress that cannot be served.
 type Replacement struct {
 	Ingress     *networkingv1.Ingress // nil if nothing is served
 	Closure     *snapshot.Closure     // closes Ingress; nil if it is not closed
@@ -18,7 +18,7 @@ type Replacement struct {
 }
 
 // ReplacementOf returns the replacement for the wanted version of an ingress. good is the last
-// known good version, or nil. If good protects no less, it is served, and the paths that only the
+// known good version, or nil. If good protects no less, it is served, and paths that only the
 // wanted version has get 503. Otherwise all paths of the wanted version get 503. A canary has no
 // paths of its own; if its good version cannot be served, it is left out.
 func ReplacementOf(wanted, good *networkingv1.Ingress, prefix string) Replacement {
@@ -79,7 +79,7 @@ func merged(wanted, good *networkingv1.Ingress) Replacement {
 	return Replacement{&replacement, &closure, "its earlier version is served, and paths that only this version has get 503"}
 }
 
-// SameConfiguration reports whether two versions of an ingress ask for the same configuration. It
+// SameConfiguration reports whether two versions of an ingress request the same configuration. It
 // ignores status, labels and annotations with another prefix.
 func SameConfiguration(a, b *networkingv1.Ingress, prefix string) bool {
 	if a == b {

@@ -27,34 +27,34 @@ type search struct {
 	batch int  // suspects per trial; 0 means all
 
 	// known are the suspects that nginx rejected together; words is its message. Both are valid
-	// until something changes.
+	// until a suspect changes.
 	known map[suspect]bool
 	words string
 
-	// wide is set if nginx rejects even what it accepted before. Then every object that is not in
-	// quarantine is a suspect. They are tested in pinned, the cluster of that time, and it is
+	// wide is set if nginx rejects even objects that it accepted before. Then every object that is
+	// not in quarantine is a suspect. They are tested in pinned, the cluster at that time, which is
 	// served unchanged until the search ends.
 	wide   map[suspect]bool
 	pinned snapshot.Snapshot
 }
 
-// trial is one test with nginx -t: does nginx accept this cluster?
+// trial is one nginx -t of a cluster.
 type trial struct {
 	cluster     snapshot.Snapshot
-	part        []suspect // the suspects under test; if empty, the test is of the rest of the cluster
-	replacement bool      // the test is of the replacement for part
+	part        []suspect // the suspects under test; if empty, the rest of the cluster is tested
+	replacement bool      // the replacement for part is tested
 }
 
 // Verdict reports that nginx rejects an ingress or a key.
 type Verdict struct {
 	Ingress *networkingv1.Ingress // nil if the verdict is about a key
-	Reason  string                // for people: what is wrong and what is served instead
+	Reason  string                // human-readable: the problem and what is served instead
 	news    bool                  // the reason differs from that of the previous verdict
 }
 
 // Suspect starts the search after nginx has rejected the cluster that Serve returned. The suspects
-// are all objects that nginx has not accepted before. If there are none, something that the objects
-// refer to has changed, and every object is a suspect. words is nginx's message.
+// are all objects that nginx has not accepted before. If there are none, the cause is a change of
+// something that the objects refer to, and every object is a suspect. words is nginx's message.
 func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	q.base, q.batch, q.words = false, 0, words
 	q.known = make(map[suspect]bool)
@@ -92,7 +92,7 @@ func (q *Quarantine) put(s suspect, one any) {
 	}
 }
 
-// suspectAll also makes suspects of the objects that nginx accepted before.
+// suspectAll also makes the objects that nginx accepted before suspects.
 func (q *Quarantine) suspectAll() {
 	q.base, q.batch, q.known = false, 0, nil
 	q.wide = make(map[suspect]bool)
@@ -179,7 +179,7 @@ func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
 // waiting returns the suspects that can be tested now, in order.
 func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect {
 	if len(q.cases) == 0 && len(q.keys) == 0 && len(q.wide) == 0 {
-		return nil // as after most syncs: they do not look at thousands of ingresses
+		return nil // the common case: skip thousands of ingresses
 	}
 	order := make(map[suspect]int)
 	var all []suspect
@@ -216,7 +216,7 @@ func (q *Quarantine) refusalsOf(s suspect) *rejections {
 }
 
 // isKnown reports whether the result of a trial is already known because nginx rejected the same
-// suspects before. It returns nginx's message from then.
+// suspects before. It returns nginx's message for them.
 func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
 	if trial.replacement || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
@@ -251,7 +251,7 @@ func (q *Quarantine) accept(trial trial) {
 }
 
 // reject records that nginx rejects the cluster of a trial, and why. hopeless means that no object
-// is at fault: nginx rejects the cluster no matter which objects are left out.
+// is at fault: nginx rejects the cluster regardless of which objects are left out.
 func (q *Quarantine) reject(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
 	switch {
 	case trial.replacement:
@@ -278,7 +278,7 @@ func (q *Quarantine) reject(trial trial, words string, now time.Time) (verdict *
 	return q.hold(trial.part[0], words, now), false
 }
 
-// hold keeps a suspect in quarantine until it, or an object that it may conflict with, changes.
+// hold keeps a suspect in quarantine until it changes, or an object that it may conflict with does.
 func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 	if s.key != "" {
 		one := q.keys[s.key]

@@ -29,19 +29,19 @@ func words(text string) map[string]bool {
 }
 
 // snippetLacks reports whether an earlier snippet may protect less than the wanted one: the wanted
-// one has protecting directives, and those of the earlier one differ in content or order. An
-// unknown directive counts as protecting.
+// one has protecting directives, and those of the earlier one differ in content or order. Unknown
+// directives count as protecting.
 func snippetLacks(earlier, wanted string) bool {
 	asked := protecting(wanted)
 	return len(asked) > 0 && !slices.Equal(protecting(earlier), asked)
 }
 
 // forgotten are the names of access control directives. If one of them is a parameter of another
-// directive, a semicolon may be missing. That is possible because nginx has rejected the text.
+// directive, a semicolon may be missing, because the text may be one that nginx rejected.
 var forgotten = words("allow deny satisfy return if auth_basic auth_request auth_jwt limit_req limit_conn modsecurity ssl_verify_client internal")
 
 // protecting returns the directives of a snippet that may protect, in order. A block counts as one
-// directive, and so does a text that cannot be parsed.
+// directive, and so does text that cannot be parsed.
 func protecting(snippet string) []string {
 	all, ok := directives(snippet)
 	if !ok {

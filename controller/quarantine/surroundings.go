@@ -13,8 +13,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// surroundings returns a digest of everything that an ingress can conflict with in nginx: the other
-// ingresses of its hosts, the objects that it names, the controller's ConfigMap, and the settings.
+// surroundings returns a digest of all objects that an ingress can conflict with in nginx: the
+// other ingresses of its hosts, the objects that it names, the controller's ConfigMap, and the
+// settings.
 func (q *Quarantine) surroundings(ingress *networkingv1.Ingress) string {
 	r, cluster := newReader(q.Prefix), q.seen
 	sum := sha256.New()
@@ -101,8 +102,8 @@ func hostsOf(ingress *networkingv1.Ingress, r reader) []string {
 	return slices.Compact(hosts)
 }
 
-// namesIn returns the names in the spec and in the annotations of an ingress that may refer to
-// objects. Names that do not refer to any do no harm.
+// namesIn returns the names in the spec and annotations of an ingress that may refer to objects. It
+// may return names that refer to none.
 func namesIn(ingress *networkingv1.Ingress, r reader) []types.NamespacedName {
 	var names []types.NamespacedName
 	add := func(text string) {

@@ -10,13 +10,14 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// unaccepted is a version of an ingress that the controller rejects itself, without asking nginx.
+// unaccepted is the replacement for a version of an ingress that the controller itself rejects,
+// without nginx -t.
 type unaccepted struct {
 	good        *networkingv1.Ingress // the version that nginx accepted before; nil: none
 	replacement Replacement
 }
 
-// isProven reports whether nginx has accepted an ingress of a cluster that accepted returned.
+// isProven reports whether nginx has accepted an ingress of a cluster returned by accepted.
 func (q *Quarantine) isProven(ingress *networkingv1.Ingress) bool {
 	if q.replacements[ingress] {
 		return slices.Contains(q.acceptedLast, ingress)
@@ -25,8 +26,8 @@ func (q *Quarantine) isProven(ingress *networkingv1.Ingress) bool {
 	return good != nil && SameConfiguration(good, ingress, q.Prefix)
 }
 
-// instead returns the replacement of an ingress of a cluster that accepted returned. One that is a
-// replacement itself is closed or, if it is closed already, left out.
+// instead returns the replacement of an ingress of a cluster returned by accepted. An ingress that
+// is itself a replacement is closed or, if it is closed already, left out.
 func (q *Quarantine) instead(ingress *networkingv1.Ingress, cluster snapshot.Snapshot) Replacement {
 	if !q.replacements[ingress] {
 		return ReplacementOf(ingress, q.goodVersion(ingress), q.Prefix)
@@ -37,9 +38,9 @@ func (q *Quarantine) instead(ingress *networkingv1.Ingress, cluster snapshot.Sna
 	return ReplacementOf(ingress, nil, q.Prefix)
 }
 
-// accepted returns the cluster with a replacement for each version that is not accepted: what nginx
-// accepted before, or 503. nginx may reject the replacement as well. Then it is in quarantine, in
-// place of an earlier version.
+// accepted returns the cluster with a replacement for each version that is not accepted: the
+// version that nginx accepted before, or 503. If nginx rejects the replacement as well, the
+// quarantine holds it in place of an earlier version.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	if len(cluster.Rejected) == 0 {
 		q.unaccepted, q.replacements = nil, nil
