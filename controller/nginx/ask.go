@@ -21,15 +21,15 @@ type answer struct {
 	rejection string // nginx's message when it rejects the module's file
 }
 
-// asked caches the answers for this process. The key changes when the binary or its folder of
-// modules changes. Asking takes about 100 ms.
+// asked caches the answers for this process. The key changes when the binary or its modules folder
+// changes. Asking takes about 100 ms.
 var asked struct {
 	sync.Mutex
 	of map[string]map[string]answer
 }
 
-// modules finds out which modules of the catalogue nginx has, linked in or as files in its folder
-// of modules. It tests their directives with `nginx -t`.
+// modules determines which modules of the catalogue nginx has, linked in or as files in its modules
+// folder. It tests their directives with `nginx -t`.
 func (n *Nginx) modules() (map[string]answer, error) {
 	asked.Lock()
 	defer asked.Unlock()
@@ -45,7 +45,7 @@ func (n *Nginx) modules() (map[string]answer, error) {
 	all := slices.Sorted(maps.Keys(catalogue))
 	answers, err := n.ask(dir.Path, all)
 	if err != nil {
-		// The error does not belong to one line. Perhaps it belongs to one module.
+		// The error names no line. One of the modules may cause it.
 		answers, err = n.askEach(dir.Path, all)
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func stamp(path string) string {
 	return fmt.Sprintf("%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 }
 
-// askEach asks for one module after another. It returns an error if nginx rejects even a
+// askEach asks for each module separately. It returns an error if nginx rejects even a
 // configuration without modules.
 func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	if _, err := n.ask(dir, nil); err != nil {
@@ -84,8 +84,8 @@ func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	return answers, nil
 }
 
-// ask asks for several modules at once. The configuration has a directive of each module, and a
-// load_module line if there is a file. If nginx stops at a line, that is its answer for the line's
+// ask asks for several modules at once. The configuration contains a directive of each module, and
+// a load_module line if there is a file. If nginx rejects a line, that is its answer for the line's
 // module, and ask repeats the test without the line. It returns an error if nginx names no line.
 func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 	q := n.question(dir, inOrder(names))
@@ -134,8 +134,8 @@ const (
 	directive             // a directive of a module
 )
 
-// reject drops line i, about which nginx complained. If the line begins the stream block, which is
-// the last one, reject drops the whole block.
+// reject drops line i, which nginx rejected. If it is the first line of the stream block, which
+// comes last, reject drops the whole block.
 func (q question) reject(i int, why string) {
 	l := &q[i]
 	l.out, l.rejection = true, why

@@ -10,8 +10,8 @@ import (
 // without the time, process and connection.
 var fatal = regexp.MustCompile(`(?m)(?:^|\s)(\[(?:emerg|alert|crit|error)\]) (?:\d+#\d+: )?(?:\*\d+ )?(.+)$`)
 
-// complaint returns nginx's error message: the first [emerg] line, because later ones only say that
-// nginx gave up, or else the last line of a lower level.
+// complaint returns nginx's error message: the first [emerg] line, because later ones only report
+// that nginx gave up, otherwise the last line of a lower level.
 func complaint(stderr string) string {
 	var message string
 	for _, match := range fatal.FindAllStringSubmatch(stderr, -1) {

@@ -15,8 +15,8 @@ type Unmet struct {
 
 func (u Unmet) Error() string { return fmt.Sprintf("%s (line %d): %s", u.Directive, u.Line, u.Reason) }
 
-// owners maps directives to modules, by a prefix and a part of the directive's name. The first
-// match wins. It lists only modules that ingress-nginx's image has and another nginx may lack.
+// owners maps directives to modules by a prefix and a part of the directive's name. The first match
+// wins. It lists only modules that ingress-nginx's image has and another nginx may lack.
 var owners = []struct {
 	block          string // stream or http
 	prefix, within string

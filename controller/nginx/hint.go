@@ -12,8 +12,8 @@ var (
 	badOption = regexp.MustCompile(`(\w+): invalid option name: "([^"]+)"`)
 )
 
-// hint returns a text about the module that causes an error of nginx, for messages that do not name
-// it. It is empty if no module does.
+// hint returns a text about the missing module that causes an error of nginx whose message does not
+// name it. It is empty if no module is the cause.
 func (n *Nginx) hint(message string) string {
 	if match := unknownDirective.FindStringSubmatch(message); match != nil {
 		for _, block := range []string{"http", "stream"} {

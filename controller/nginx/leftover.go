@@ -14,10 +14,10 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// EndLeftover ends the nginx, or its remaining workers, that a killed controller left behind. It is
-// identified by its PID file and by conf, its configuration, or by files below root that it uses.
-// The caller must ensure that no other controller uses root. EndLeftover returns the master's PID;
-// 0 if there was nothing to end.
+// EndLeftover ends the nginx, or its remaining workers, of a controller that was killed. It
+// identifies nginx by its PID file and by conf, its configuration, or by files below root that it
+// uses. The caller must ensure that no other controller uses root. EndLeftover returns the master's
+// PID, or 0 if there was nothing to end.
 func EndLeftover(root, pidFile, conf string) (master int, err error) {
 	text, err := os.ReadFile(pidFile)
 	if errors.Is(err, fs.ErrNotExist) {

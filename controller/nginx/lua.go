@@ -16,7 +16,7 @@ import (
 // invalidLua is the exit code of nginx if a file does not compile.
 const invalidLua = 3
 
-// compileLua is a configuration whose nginx compiles files, prints what is wrong with them, and ends.
+// compileLua is a configuration that makes nginx compile files, print their errors, and exit.
 const compileLua = `%serror_log stderr;
 pid %q;
 daemon off;
@@ -41,8 +41,8 @@ os.exit(code)
 }
 `
 
-// CompileLua compiles files of a folder with nginx's own Lua, which nginx -t does not do. The error has
-// the name, the line and the reason of each file that is not valid.
+// CompileLua compiles files of a folder with nginx's own Lua, which nginx -t does not do. The error
+// gives the name, line and reason for each invalid file.
 func (n *Nginx) CompileLua(folder string, names []string) error {
 	modules, err := n.Load("http_lua")
 	if err != nil {

@@ -40,7 +40,7 @@ var catalogue = map[string]module{
 // Modules returns the names of the modules that an nginx may lack, sorted.
 func Modules() []string { return slices.Sorted(maps.Keys(catalogue)) }
 
-// Has reports whether a module can be used. Names are those of the files without ngx_ and _module:
+// Has reports whether a module can be used. Names are file names without ngx_ and _module:
 // http_lua, stream, ndk_http.
 func (n *Nginx) Has(name string) bool {
 	_, err := n.Load(name)
@@ -84,7 +84,7 @@ func (n *Nginx) Available(names ...string) map[string][]string {
 	return found
 }
 
-// inOrder returns the modules and those that they need, each once and after the ones it needs.
+// inOrder returns the modules and their dependencies, each once, after its own dependencies.
 func inOrder(names []string) []string {
 	var order []string
 	for _, name := range names {
@@ -97,8 +97,8 @@ func inOrder(names []string) []string {
 	return order
 }
 
-// missing returns an error that explains why a module cannot be used and what to install. A Debian
-// package installs the modules that its own modules need, too.
+// missing returns an error that explains why a module cannot be used and which package to install.
+// A Debian package also installs the modules that its own modules need.
 func (n *Nginx) missing(name string, answers map[string]answer) error {
 	if why := answers[name].rejection; why != "" {
 		return fmt.Errorf("nginx has no module %s: %s cannot load it: %s", name, n.Binary, why)

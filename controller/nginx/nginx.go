@@ -1,7 +1,7 @@
 // Package nginx runs the nginx program: it finds the binary and its modules, tests configurations,
 // and starts, reloads and quits nginx. It stands between the controller and that program. Its one
-// rule: it signals only processes that it started itself, or that an earlier controller with the
-// same root left behind.
+// rule: it signals only processes that it started, or that an earlier controller with the same root
+// started.
 package nginx
 
 import (
@@ -24,11 +24,11 @@ import (
 // binary.
 const BinaryVariable = "NGINX_BINARY"
 
-// probeTimeout bounds `nginx -V`, which only prints, and each `nginx -t` that looks for modules or
+// probeTimeout bounds `nginx -V`, which only prints, and each `nginx -t` that tests for modules or
 // variables: those load every module, which takes seconds on a busy machine.
 const probeTimeout = time.Minute
 
-// Nginx is one nginx program and what is built into it.
+// Nginx is an nginx program and its build options.
 type Nginx struct {
 	// Binary is its absolute path.
 	Binary string
@@ -108,8 +108,8 @@ func (n *Nginx) Test(ctx context.Context, conf string) error {
 	return fmt.Errorf("%w%s", err, n.hint(err.Error()))
 }
 
-// Undecided reports whether an error of Test says nothing about the configuration: nginx could not be
-// started, or was told to end, as by a kernel that is short of memory.
+// Undecided reports whether an error of Test is no verdict on the configuration: nginx could not be
+// started, or was killed, for example because the machine ran out of memory.
 func Undecided(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -119,7 +119,7 @@ func Undecided(err error) bool {
 	return ok && status.Signaled() && slices.Contains([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT}, status.Signal())
 }
 
-// test is Test without the hint about modules. The search for modules uses it.
+// test is Test without the hint about modules. The probe for modules uses it.
 func (n *Nginx) test(ctx context.Context, conf string) error {
 	return n.run(ctx, "testing the configuration", conf, "-t")
 }
@@ -132,7 +132,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	}
 	cmd := command.New(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
 	out, err := cmd.CombinedOutput()
-	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // the latter: nginx succeeded, but its output was read too late
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // ErrWaitDelay: nginx succeeded, but its output was read too late
 		return nil
 	}
 	if ctx.Err() != nil {

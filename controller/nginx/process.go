@@ -21,8 +21,8 @@ const (
 	lookEvery = 5 * time.Millisecond
 	// terminateTime is the time between SIGTERM and SIGKILL.
 	terminateTime = 2 * time.Second
-	// orphanDelay delays the notice that a master has ended if workers that outlive it still have
-	// its standard error open.
+	// orphanDelay delays the notice of a master's end while workers that outlive it hold its
+	// standard error open.
 	orphanDelay = 100 * time.Millisecond
 )
 
@@ -91,8 +91,8 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 var daemonOff = regexp.MustCompile(`(?m)^\s*daemon\s+off\s*;`)
 
 // CheckForeground returns an error for a configuration with which nginx would go to the background,
-// where we could not notice its end. `-g "daemon off;"` does not help: it stays in force over
-// reloads, and conflicts with a file that contains the directive as well.
+// where its end would go unnoticed. `-g "daemon off;"` is no solution: it stays in force after
+// reloads, and conflicts with a file that also contains the directive.
 func CheckForeground(conf []byte) error {
 	if !daemonOff.Match(conf) {
 		return errors.New("the line `daemon off;` is missing: add it at the top")
@@ -159,13 +159,13 @@ func (p *Process) exit() error {
 func (p *Process) Workers() ([]Worker, error) { return Workers(p.PID()) }
 
 // Starting reports whether the master has forked processes that are still initialising. To see all
-// new workers of a reload, call Workers first: if it shows the old workers draining and Starting
-// then returns false, the list is complete.
+// new workers of a reload, call Workers first. If it shows the old workers draining and Starting
+// then returns false, the list of workers is complete.
 func (p *Process) Starting() (bool, error) { return starting(p.PID()) }
 
-// Reload makes the master read its configuration again. Like ingress-nginx it runs `nginx -s
-// reload`, which reads the file before it signals the master. So an invalid file is an error here,
-// not only a line in nginx's log. The new workers do not exist yet when Reload returns.
+// Reload makes the master reread its configuration. Like ingress-nginx it runs `nginx -s reload`,
+// which reads the file before it signals the master. So an invalid file is an error here, not only
+// a line in nginx's log. The new workers do not exist yet when Reload returns.
 func (p *Process) Reload(ctx context.Context) error {
 	select {
 	case <-p.done:
@@ -176,8 +176,8 @@ func (p *Process) Reload(ctx context.Context) error {
 }
 
 // Quit ends nginx and returns when none of its processes is left. The workers may finish their
-// requests until the context ends. Then Quit terminates nginx, kills it if that does not help, and
-// returns an error. If the master has already ended, Quit ends the workers that it left behind.
+// requests until the context ends. Then Quit terminates nginx, kills it if necessary, and returns
+// an error. If the master has already ended, Quit ends the workers that outlived it.
 func (p *Process) Quit(ctx context.Context) error {
 	p.signal(syscall.SIGQUIT)
 	if p.awaitEnd(ctx) == nil {
@@ -213,12 +213,12 @@ func (p *Process) awaitEnd(ctx context.Context) error {
 	return nil
 }
 
-// signal signals the master, or the workers that a dead master left behind.
+// signal signals the master, or the workers that outlived it.
 func (p *Process) signal(s syscall.Signal) {
 	select {
 	case <-p.done:
 		for _, pid := range p.group() {
-			_ = syscall.Kill(pid, s) // an error means that it has just ended
+			_ = syscall.Kill(pid, s) // fails only if it has just ended
 		}
 	default:
 		_ = p.cmd.Process.Signal(s) // likewise
@@ -226,7 +226,7 @@ func (p *Process) signal(s syscall.Signal) {
 }
 
 // kill kills all processes of nginx and returns when they are gone. It kills the master first, so
-// that no new processes start.
+// no new processes start.
 func (p *Process) kill() {
 	_ = p.cmd.Process.Kill() // an error means that it has ended
 	<-p.done

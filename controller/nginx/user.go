@@ -18,8 +18,8 @@ func (n *Nginx) User() string {
 const nobody = "nobody"
 
 // Unprivileged returns the value of the directive user that keeps workers from running as root, for
-// example "nobody nogroup". It is empty if they would not run as root anyway, because the master
-// does not or because nginx was built for another user.
+// example "nobody nogroup". It is empty if they would not run as root anyway: either the master
+// does not, or nginx was built with another user.
 func (n *Nginx) Unprivileged() (string, error) {
 	if os.Geteuid() != 0 {
 		return "", nil

@@ -14,9 +14,9 @@ import (
 
 var unknownVariable = regexp.MustCompile(`unknown "(\w+)" variable`)
 
-// Variables returns those of the names that are variables of requests in this nginx, with the
-// modules loaded as far as it has them. nginx names one unknown variable per test, so ask for few
-// that it lacks.
+// Variables returns the names that are request variables in this nginx, with those of the modules
+// loaded that it has. Each test finds only one unknown variable, so pass few names that may be
+// unknown.
 func (n *Nginx) Variables(names, modules []string) ([]string, error) {
 	dir, err := tempdir.Make("nginx-variables")
 	if err != nil {
