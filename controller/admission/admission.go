@@ -1,5 +1,5 @@
-// Package admission tells the API server which ingresses it should not store. It stands between the
-// API server's validating webhook and the stages that would serve an ingress: it compiles the
+// Package admission decides which ingresses the API server should reject. It stands between the API
+// server's validating webhook and the stages that would serve an ingress: it compiles the
 // configuration with the new ingress in it and discards the result. Its one rule: a review changes
 // nothing; nothing here can reach nginx.
 package admission
@@ -17,11 +17,11 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Reviewer reviews ingresses against the present cluster.
+// Reviewer reviews ingresses against the current cluster.
 type Reviewer struct {
-	// Cluster returns the present cluster.
+	// Cluster returns the current cluster.
 	Cluster func() snapshot.Snapshot
-	// Input returns what the configuration depends on besides the cluster.
+	// Input returns the inputs of the configuration besides the cluster.
 	Input func() compile.Input
 	// Inspect implements --deep-inspect: it returns an error if a field of an ingress looks like
 	// nginx directives.
@@ -37,7 +37,7 @@ type Reviewer struct {
 type Verdict struct {
 	Denial   error    // nil: the ingress may be stored
 	Warnings []string // for the author of the ingress
-	Ignored  bool     // the ingress is another controller's or is being deleted: nothing was checked
+	Ignored  bool     // another controller serves the ingress, or it is being deleted: nothing was checked
 	Cost     metrics.Admission
 }
 

@@ -18,11 +18,11 @@ import (
 	"windtunnel.dev/controller/metrics"
 )
 
-// largest is the size, in bytes, from which a review is refused. API objects are much smaller, and
-// a review contains an old and a new one.
+// largest is the minimum size, in bytes, of a review that is rejected. API objects are much
+// smaller, and a review contains an old and a new one.
 const largest = 9 << 20
 
-// small is the size, in bytes, up to which a review is read without waiting for a turn. Most
+// small is the maximum size, in bytes, of a review that is read without waiting for a turn. Most
 // reviews have a few KB.
 const small = 256 << 10
 
@@ -63,7 +63,7 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 				return
 			}
 			defer reading.release()
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // the wait does not count
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // exclude the wait from the timeout
 		}
 		review, code, err := read(w, r)
 		if err != nil {

@@ -38,8 +38,8 @@ func routes(ingress *networkingv1.Ingress) []route {
 	return all
 }
 
-// overlap returns an error if another ingress has a host and path of this one. An ingress and its
-// canary may share them.
+// overlap returns an error if another ingress has the same host and path. An ingress and its canary
+// may share them.
 func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts options.Options) error {
 	wanted := make(map[route]bool)
 	for _, route := range routes(ingress) {

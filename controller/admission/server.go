@@ -29,8 +29,8 @@ func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *h
 	}
 }
 
-// readTimeout bounds how long a client takes to send a review. The client is the API server, which
-// usually is nearby.
+// readTimeout bounds the time that a client takes to send a review. The client is the API server,
+// which is usually nearby.
 const readTimeout = 10 * time.Second
 
 // Serve answers until the server is closed.

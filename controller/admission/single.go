@@ -39,7 +39,7 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 		if prefix != annotations.DefaultPrefix && strings.HasPrefix(name, annotations.DefaultPrefix+"/") {
 			return fmt.Errorf("annotation %s: this controller's annotations begin with %s (--annotations-prefix)", name, prefix)
 		}
-		// The prefix does not matter: the annotation may be for another ingress-nginx.
+		// The prefix does not matter: the annotation may be for another ingress controller.
 		if strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
 			return fmt.Errorf("annotation %s: snippets are disabled by the administrator (allow-snippet-annotations)", name)
 		}
@@ -73,7 +73,7 @@ func strangePaths(ingress *networkingv1.Ingress) []string {
 	return found
 }
 
-// warnings returns texts about mistakes for which an ingress is not denied.
+// warnings returns texts about mistakes that do not deny an ingress.
 func warnings(ingress *networkingv1.Ingress, opts options.Options) []string {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	var found []string

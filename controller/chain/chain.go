@@ -27,7 +27,7 @@ import (
 // again is the pause before the next request to an authority that did not answer.
 const again = 10 * time.Minute
 
-// Completer completes the chains of Secrets. It caches only results for the Secrets of the last
+// Completer completes the chains of Secrets. It caches results only for the Secrets of the last
 // call of Complete.
 type Completer struct {
 	client  *http.Client
@@ -38,7 +38,7 @@ type Completer struct {
 	secrets map[*corev1.Secret]*chain
 }
 
-// missing is the result, or the state, of a search for the missing certificates of a chain.
+// missing is the state or result of a search for the missing certificates of a chain.
 type missing struct {
 	pem   []byte // certificates to append
 	err   error
@@ -52,18 +52,18 @@ type chain struct {
 	whole *corev1.Secret    // the Secret with the complete chain; nil: not known yet
 }
 
-// New returns a Completer. It calls changed when Complete would return something new: a chain can
-// be completed, or it is time to ask an authority again. control, if not nil, may refuse the
-// address to which an authority's name resolves; see net.Dialer.
+// New returns a Completer. It calls changed when Complete may return a new result: a chain is
+// complete, or an authority can be asked again. control, if not nil, may refuse the address to
+// which an authority's name resolves; see net.Dialer.
 func New(changed func(), control func(network, address string, conn syscall.RawConn) error) *Completer {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, Control: control}).DialContext
 	return &Completer{client: &http.Client{Timeout: 10 * time.Second, Transport: transport}, changed: changed}
 }
 
-// Complete returns the cluster with complete chains in those of the named Secrets for which they
-// are known, and findings about chains that cannot be completed. It asks for unknown certificates
-// in the background, until ctx is done. The same Secret always yields the same object.
+// Complete returns the cluster with complete chains in the named Secrets, as far as they are known,
+// and findings about chains that cannot be completed. It fetches unknown certificates in the
+// background, until ctx is done. The same Secret always yields the same object.
 func (c *Completer) Complete(ctx context.Context, cluster snapshot.Snapshot, names []types.NamespacedName, now time.Time) (snapshot.Snapshot, []model.Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +112,8 @@ func (c *Completer) chainOf(secret *corev1.Secret) *chain {
 	return &chain{last: last}
 }
 
-// lacks returns what is known about the missing certificates of a chain that ends in last, and asks
-// for them if necessary. The caller holds the lock.
+// lacks returns the known state of the missing certificates of a chain that ends in last. It starts
+// fetching them if necessary. The caller holds the lock.
 func (c *Completer) lacks(ctx context.Context, last *x509.Certificate, now time.Time) missing {
 	lacks, asked := c.found[string(last.Raw)]
 	if asked && (!lacks.done || lacks.err == nil || now.Sub(lacks.asked) < again) {
@@ -124,8 +124,8 @@ func (c *Completer) lacks(ctx context.Context, last *x509.Certificate, now time.
 	return lacks
 }
 
-// ask fetches the missing certificates of a chain and calls changed. If that fails, it calls
-// changed once more when it is time to try again.
+// ask fetches the missing certificates of a chain and calls changed. After a failure, it calls
+// changed again when it is time to retry.
 func (c *Completer) ask(ctx context.Context, last *x509.Certificate, now time.Time) {
 	text, err := fetch(ctx, c.client, last)
 	c.mu.Lock()

@@ -16,7 +16,7 @@ const (
 	largestCertificate = 64 << 10 // bytes
 )
 
-// fetch returns the certificates between last and a root, as PEM. It excludes both.
+// fetch returns the certificates between last and a root, both excluded, as PEM.
 func fetch(ctx context.Context, client *http.Client, last *x509.Certificate) ([]byte, error) {
 	var text bytes.Buffer
 	for range longestChain {
@@ -29,7 +29,7 @@ func fetch(ctx context.Context, client *http.Client, last *x509.Certificate) ([]
 		}
 		pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: issuer.Raw}) // to memory: never fails
 		if len(issuer.IssuingCertificateURL) == 0 {
-			return text.Bytes(), nil // clients know its issuer
+			return text.Bytes(), nil // assume that clients have its issuer
 		}
 		last = issuer
 	}

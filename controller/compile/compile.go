@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Input is everything besides the cluster that nginx's state depends on.
+// Input contains all inputs of nginx's state besides the cluster.
 type Input struct {
 	// Input describes nginx and the machine. Its Options are the flags; their Config has the
 	// defaults of the ConfigMap.
@@ -29,11 +29,11 @@ type Input struct {
 	// Writable returns an error if a file cannot be written at a path. It is called for the path of
 	// nginx's tracer when the ConfigMap sets one. nil accepts every path.
 	Writable func(path string) error
-	// Now decides which certificates expire soon; zero omits these findings.
+	// Now determines which certificates expire soon; zero omits these findings.
 	Now time.Time
 }
 
-// Built is the first half of a compilation: what nginx must do.
+// Built is the first half of a compilation: the model and the findings.
 type Built struct {
 	Model    *model.Model
 	Findings []model.Finding
@@ -44,14 +44,14 @@ type Built struct {
 // Conf renders nginx.conf, for callers that need nothing else from the second half.
 func (b Built) Conf() ([]byte, error) { return render.Render(b.Model, b.Input.Input) }
 
-// Compiled is what nginx must do, and the bytes that configure it.
+// Compiled is the result of a compilation: the model, the findings, and the state for nginx.
 type Compiled struct {
 	Built
 	State plan.State
 }
 
 // Compile returns the model, the findings and the state for a cluster. Errors come from the
-// template: "file:line: what". The first half is valid even then.
+// template and have the form "file:line: message". The first half is valid even then.
 func Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 	return new(Compiler).Compile(cluster, in)
 }
@@ -59,8 +59,8 @@ func Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 // Build returns the first half of Compile.
 func Build(cluster snapshot.Snapshot, in Input) Built { return new(Compiler).Build(cluster, in) }
 
-// Compiler compiles a sequence of clusters and reuses what a change did not affect. Its results are
-// the same as those of Compile. The zero value is ready to use.
+// Compiler compiles a sequence of clusters and reuses the results that a change does not affect.
+// Its results are the same as those of Compile. The zero value is ready to use.
 type Compiler struct {
 	options optionsMemo
 	models  model.Memo
@@ -68,11 +68,12 @@ type Compiler struct {
 	last    Built
 	inputs  inplace.Comparer[render.Input]
 	expiry  expiry
-	// These are parts of the findings of last: what nginx lacks for it, and values of the ConfigMap.
+	// The following are parts of the findings of last: what nginx lacks, and bad values of the
+	// ConfigMap.
 	lacks, ofOptions []model.Finding
 }
 
-// Compile returns the same as the function of that name.
+// Compile returns the result of the function Compile.
 func (c *Compiler) Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 	built := c.Build(cluster, in)
 	state, err := c.Encode(built)

@@ -10,15 +10,15 @@ import (
 // expiryNotice is how long before its expiry a certificate becomes a finding, as in ingress-nginx.
 const expiryNotice = 240 * time.Hour
 
-// expiry finds the certificates of one model after another that expire.
+// expiry finds expiring certificates in a sequence of models.
 type expiry struct {
 	model *model.Model
 	found []model.Finding
 	until time.Time // when the findings change next
 }
 
-// findings returns findings about the certificates of a model, and whether they are the last ones.
-// A zero time omits them.
+// findings returns findings about the certificates of a model, and whether they are the same as
+// before. A zero now omits them.
 func (e *expiry) findings(m *model.Model, now time.Time) (found []model.Finding, same bool) {
 	if now.IsZero() {
 		same = e.found == nil
@@ -32,7 +32,8 @@ func (e *expiry) findings(m *model.Model, now time.Time) (found []model.Finding,
 	return e.found, false
 }
 
-// nextNotice returns when the findings change next; the end of time if they do not.
+// nextNotice returns the time at which the findings change next, or a distant time if they never
+// do.
 func nextNotice(m *model.Model, now time.Time) time.Time {
 	next := time.Unix(1<<40, 0)
 	for _, server := range m.Servers {

@@ -34,7 +34,7 @@ func Options(config *corev1.ConfigMap, in Input) (options.Options, []model.Findi
 	return opts, findings
 }
 
-// optionsMemo has the last result of Options. It compares ConfigMaps by identity, because nobody
+// optionsMemo caches the last result of Options. It compares ConfigMaps by identity, because nobody
 // modifies them.
 type optionsMemo struct {
 	known    bool
@@ -46,7 +46,7 @@ type optionsMemo struct {
 	findings []model.Finding
 }
 
-// of returns the same as Options.
+// of returns the result of Options.
 func (m *optionsMemo) of(config *corev1.ConfigMap, in Input) (options.Options, []model.Finding) {
 	if !m.known || in.ConfigMap != m.name || config != m.config || !m.comparer.Equal(in.Options, &m.flags) {
 		m.options, m.findings = Options(config, in)
@@ -55,7 +55,7 @@ func (m *optionsMemo) of(config *corev1.ConfigMap, in Input) (options.Options, [
 	return m.options, m.findings
 }
 
-// readsFiles reports whether the result of Options can change although its arguments do not.
+// readsFiles reports whether the result of Options can change while its arguments stay the same.
 func readsFiles(config *corev1.ConfigMap, in Input) bool {
 	return in.Writable != nil && config != nil && config.Data["opentelemetry-config"] != ""
 }

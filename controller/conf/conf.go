@@ -1,7 +1,6 @@
 // Package conf represents the text of nginx.conf. It stands between render, which writes it, and
 // plan and apply, which compare it and write it to a file. Its one rule: a text is never modified,
-// so texts share the pieces that they have in common, and a piece that two texts share is never
-// compared byte by byte.
+// so texts share common pieces, and shared pieces are never compared byte by byte.
 package conf
 
 import (
@@ -11,8 +10,8 @@ import (
 	"strings"
 )
 
-// Text is a configuration as a sequence of pieces, each of which consists of whole lines. How a
-// text is divided does not matter to its meaning. The zero Text is empty.
+// Text is a configuration as a sequence of pieces, each of which consists of whole lines. The
+// division into pieces does not affect the meaning. The zero Text is empty.
 type Text struct{ pieces []*Piece }
 
 // Piece is a part of a text. Two pieces with the same address have the same bytes.
@@ -83,9 +82,9 @@ func (t Text) Equal(other Text) bool {
 	return a.Len() == b.Len() && sameBytes(a.pieces, b.pieces)
 }
 
-// sameBytes reports whether pieces of the same total length have the same bytes, however they are divided.
+// sameBytes reports whether two sequences of pieces with the same total length have the same bytes.
 func sameBytes(a, b []*Piece) bool {
-	var x, y []byte // what is left of the current pieces
+	var x, y []byte // the rest of the current pieces
 	for len(a) > 0 || len(x) > 0 {
 		if len(x) == 0 {
 			x, a = a[0].text, a[1:]
@@ -104,7 +103,7 @@ func sameBytes(a, b []*Piece) bool {
 	return true
 }
 
-// Contains reports whether part occurs within a piece.
+// Contains reports whether part occurs within one piece.
 func (t Text) Contains(part []byte) bool {
 	for _, p := range t.pieces {
 		if bytes.Contains(p.text, part) {
@@ -114,7 +113,7 @@ func (t Text) Contains(part []byte) bool {
 	return false
 }
 
-// LinesWith returns the lines that begin with some text, without the white space around each line.
+// LinesWith returns the lines that begin with start, without white space around them.
 func (t Text) LinesWith(start []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, p := range t.pieces {
@@ -153,7 +152,7 @@ func withoutCommonEnds(a, b Text) (Text, Text) {
 
 func (p *Piece) equal(other *Piece) bool { return p == other || bytes.Equal(p.text, other.text) }
 
-// without returns the pieces that other does not have.
+// without returns the text without the pieces of other.
 func (t Text) without(other Text) Text {
 	theirs := make(map[*Piece]bool, len(other.pieces))
 	for _, p := range other.pieces {

@@ -17,7 +17,7 @@ type check struct {
 // checks are the checks of a health path.
 type checks []check
 
-// add adds the path of all checks and those of the single ones to mux.
+// add adds the common path and the path of each check to mux.
 func (all checks) add(mux *http.ServeMux, path string) {
 	mux.HandleFunc(path, all.answer)
 	for _, one := range all {
@@ -33,9 +33,9 @@ func (c check) answer(w http.ResponseWriter, r *http.Request) {
 	writeOK(w, "ok")
 }
 
-// answer runs the checks that no parameter exclude names. As in Kubernetes' health endpoints, the
-// answer lists them if one fails, or with the parameter verbose. Unlike those, it has the reason of a
-// failure, because the controller's page is for its administrators.
+// answer runs the checks, except those in the parameter exclude. As in Kubernetes' health
+// endpoints, the response lists them if one fails, or with the parameter verbose. Unlike those, it
+// gives the reason of a failure, because the page is for the controller's administrators.
 func (all checks) answer(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	failed := false

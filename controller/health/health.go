@@ -8,11 +8,11 @@ import (
 	"net/http"
 )
 
-// Handler serves ingress-nginx's health paths and /metrics. path, by default /healthz, answers 200 if
-// healthy returns nil, and 500 with the error otherwise; it understands verbose and exclude, as the
-// health endpoints of Kubernetes do. Its two checks have paths of their own: path/ping, which
-// succeeds as long as the process runs, and path/nginx-ingress-controller. /readyz, which
-// ingress-nginx does not have, does the same as path. Requests that nginx proxies to loopback are
+// Handler serves ingress-nginx's health paths and /metrics. path, by default /healthz, answers 200
+// if healthy returns nil, and 500 with the error otherwise. It accepts the parameters verbose and
+// exclude, as Kubernetes' health endpoints do. Its two checks have their own paths: path/ping,
+// which succeeds as long as the process runs, and path/nginx-ingress-controller. /readyz, which
+// ingress-nginx does not have, is an alias of path. Requests that nginx proxies to loopback are
 // refused.
 func Handler(path string, healthy func(context.Context) error, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()

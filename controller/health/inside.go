@@ -7,10 +7,10 @@ import (
 
 // inside refuses (403) requests that nginx proxies to our loopback addresses. nginx resolves the
 // names in auth-url and mirror-target itself, so they could lead here. inside ignores requests to
-// other addresses, for example for metrics through a Service that selects our pod. It recognises
-// proxied requests by X-Sent-From, which nginx sets in the locations of auth-url and mirror-target,
-// and X-Real-IP, which it sets in all others. X-Forwarded-For proves nothing: other proxies in the
-// pod (kube-rbac-proxy) set it, too.
+// other addresses, such as requests for metrics through a Service that selects our pod. It
+// recognises proxied requests by X-Sent-From, which nginx sets in the locations of auth-url and
+// mirror-target, and X-Real-IP, which it sets in all others. X-Forwarded-For proves nothing: other
+// proxies in the pod (kube-rbac-proxy) set it, too.
 func inside(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, _ := net.SplitHostPort(r.RemoteAddr)

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// longestHello bounds the bytes that are read to find the name. It is the size of the largest TLS
-// record, and browsers send the name in their first record.
+// longestHello is the maximum number of bytes read to find the name: the size of the largest TLS
+// record. Browsers send the name in their first record.
 const longestHello = 16 << 10
 
 var errRead = errors.New("the name is read")
 
 // readHello returns the server name in a client's first message, in lower case, and the bytes that
-// were read to find it. The name is empty if the message is not TLS or longer than longestHello. An
+// it read to find it. The name is empty if the message is not TLS or longer than longestHello. An
 // error comes from the connection.
 func readHello(conn net.Conn) (name string, hello []byte, err error) {
 	recording := &recorder{Conn: conn}
@@ -35,7 +35,7 @@ func readHello(conn net.Conn) (name string, hello []byte, err error) {
 	return name, recording.recorded.Bytes(), nil
 }
 
-// recorder is a connection that records what is read from it, sends nothing, and ends after
+// recorder is a connection that records the bytes read from it, sends nothing, and ends after
 // longestHello bytes.
 type recorder struct {
 	net.Conn

@@ -1,7 +1,7 @@
-// Package passthrough listens on the HTTPS port in place of nginx, so that TLS connections of some
-// hosts reach their pods without decryption. It stands between clients and their destination: a
-// service or nginx, depending on the server name in the first TLS message. Its one rule: it only
-// reads that name and changes no byte; a connection without a readable name goes to nginx.
+// Package passthrough listens on the HTTPS port in place of nginx, so TLS connections of some hosts
+// reach their pods without decryption. It stands between clients and their destination: a service
+// or nginx, depending on the server name in the first TLS message. Its one rule: it only reads that
+// name and changes no byte; a connection without a readable name goes to nginx.
 package passthrough
 
 import (

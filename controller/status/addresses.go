@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Addresses configures the source of the addresses: Fixed if it is set, else Service if it is set,
+// Addresses selects the source of the addresses: Fixed if it is set, else Service if it is set,
 // else the nodes on which the controller's pods run.
 type Addresses struct {
 	Fixed        []string             // --publish-status-address: IP addresses and host names
@@ -45,7 +45,7 @@ func address(text string) networkingv1.IngressLoadBalancerIngress {
 	return networkingv1.IngressLoadBalancerIngress{Hostname: text}
 }
 
-// addresses returns the addresses in texts, some of which may be empty.
+// addresses returns the addresses in texts and skips empty texts.
 func addresses(texts ...string) []networkingv1.IngressLoadBalancerIngress {
 	var all []networkingv1.IngressLoadBalancerIngress
 	for _, text := range texts {
@@ -125,14 +125,14 @@ func (a Addresses) ofNode(node *corev1.Node) string {
 	return cmp.Or(of[corev1.NodeExternalIP], of[corev1.NodeInternalIP])
 }
 
-// distinct are labels that differ between pods of one controller: those of revisions of its workload, and
-// those of each pod of a StatefulSet.
+// distinct are labels that differ between pods of one controller: those for revisions of its
+// workload, and those for each pod of a StatefulSet.
 var distinct = []string{
 	"pod-template-hash", "controller-revision-hash", "pod-template-generation",
 	"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
 }
 
-// siblings returns the pods with the same labels as our own, including itself.
+// siblings returns the pods with the same labels as our own, including our own.
 func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]corev1.Pod, error) {
 	same := labels.Set{}
 	for key, value := range own.Labels {
@@ -151,8 +151,8 @@ func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod)
 	return list.Items, nil
 }
 
-// ready reports whether a pod serves. As in ingress-nginx, a pod that is being deleted does until the
-// kubelet says otherwise.
+// ready reports whether a pod serves. As in ingress-nginx, a pod that is being deleted is ready
+// until the kubelet reports otherwise.
 func ready(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning &&
 		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {

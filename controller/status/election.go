@@ -24,8 +24,8 @@ type Election struct {
 const handOver = 10 * time.Second
 
 // run takes part in elections until ctx is done, again after each loss of the lease. It calls lead
-// while this controller is the leader, with a context that ends when it no longer is. When ctx is
-// done, lead must return by itself; run releases the lease after that.
+// while this controller is the leader, with a context that ends with the leadership. When ctx is
+// done, lead must return by itself; run then releases the lease.
 func (e Election) run(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger, lead func(context.Context)) {
 	var term sync.Mutex // held while lead runs
 	for ctx.Err() == nil {

@@ -31,9 +31,9 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Run takes part in the election. As the leader it updates the status of the ingresses at once and
-// then at every interval. When ctx is done, the leader removes the addresses if necessary, and Run
-// returns. It keeps the lease until then, so that no other controller writes at the same time.
+// Run takes part in the election. As the leader it updates the status of the ingresses immediately
+// and then at every interval. When ctx is done, the leader removes the addresses if necessary, and
+// Run returns. It keeps the lease until then, so no other controller writes at the same time.
 func Run(ctx context.Context, o Options) {
 	w := writer{o}
 	o.Election.run(ctx, o.Client, o.Pod, o.Log, func(lead context.Context) {

@@ -19,7 +19,7 @@ const parallel = 10
 // writer writes addresses into ingresses.
 type writer struct{ Options }
 
-// update writes the current addresses. After an error, Run tries again at the next interval.
+// update writes the current addresses. After an error, Run retries at the next interval.
 func (w writer) update(ctx context.Context) {
 	addresses, err := w.Addresses.look(ctx, w.Client, w.Pod)
 	if err == nil {
@@ -58,7 +58,7 @@ func (w writer) write(ctx context.Context, addresses []networkingv1.IngressLoadB
 	return group.Wait()
 }
 
-// writeTo writes into the newest version of an ingress, which may be newer than the served one.
+// writeTo updates the newest version of an ingress, which may be newer than the served one.
 func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) error {
 	client := w.Client.NetworkingV1().Ingresses(ingress.Namespace)
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -76,8 +76,8 @@ func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addr
 	return err
 }
 
-// has reports whether an ingress has exactly these addresses, in any order. They have no duplicates, and
-// what others wrote into the ingress may have some.
+// has reports whether the status of an ingress has exactly these addresses, in any order. addresses
+// contains no duplicates; the status, which others may write, may contain some.
 func has(ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) bool {
 	present := ingress.Status.LoadBalancer.Ingress
 	return len(present) == len(addresses) && !slices.ContainsFunc(addresses, func(one networkingv1.IngressLoadBalancerIngress) bool {

@@ -1,6 +1,6 @@
-// Package template reads users' templates of nginx.conf, and exports ours as a starting
-// point. It stands between their folders and package render. Its one rule: Read accepts
-// what Export writes, and it renders the same nginx.conf as our template.
+// Package template reads users' templates of nginx.conf, and exports ours as a starting point. It
+// stands between their folders and package render. Its one rule: Read accepts the output of Export,
+// which renders the same nginx.conf as our template.
 package template
 
 import (
@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Read reads a template: a file, or a folder with nginx.tmpl and the *.tmpl files that
-// it includes. Errors in the template have the form "file:line: what".
+// Read reads a template: a file, or a folder with nginx.tmpl and the *.tmpl files that it includes.
+// Errors in the template have the form "file:line: message".
 func Read(path string) (*render.Template, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,8 +40,8 @@ func Read(path string) (*render.Template, error) {
 	return render.ParseFolder(path, texts)
 }
 
-// readFile reads a template of one file. If the file includes other files of its folder, the user meant
-// the folder.
+// readFile reads a template from one file. If the file includes other files of its folder, the user
+// meant the folder.
 func readFile(path string) (*render.Template, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

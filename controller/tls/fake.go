@@ -1,6 +1,6 @@
 // Package tls creates and reads certificates. It stands between Secrets, which can contain any
-// bytes, and the model, which serves them. Its one rule: nginx accepts everything it returns; it is
-// pure: it uses no file and no network, and the time is an argument.
+// bytes, and the model, which serves them. Its one rule: nginx accepts every result. It is pure: it
+// uses no file and no network, and the time is an argument.
 package tls
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 // Fake returns a new self-signed certificate with an RSA key, for hosts without a certificate.
-// Clients should not trust it, and its names, which are those of ingress-nginx, make that clear. It
-// is valid for 365 days from now.
+// Clients should not trust it, which its names, those of ingress-nginx, make clear. It is valid for
+// 365 days from now.
 func Fake(now time.Time) (*Pair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

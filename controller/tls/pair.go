@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Pair is a certificate chain with its key. nginx can serve it.
+// Pair is a certificate chain with its key that nginx can serve.
 type Pair struct {
 	PEM   string // the chain, a line break, and the key: ingress-nginx's form
 	SHA   string // hex SHA-1 of the first certificate, by which ingress-nginx distinguishes certificates
@@ -21,8 +21,8 @@ type Pair struct {
 	Chain []*x509.Certificate
 }
 
-// ReadPair reads the contents of a Secret of type kubernetes.io/tls. The error begins with the key
-// in the Secret that is wrong.
+// ReadPair reads the contents of a Secret of type kubernetes.io/tls. The error begins with the
+// Secret key that is wrong.
 func ReadPair(certificate, key []byte) (*Pair, error) {
 	chain, err := certificates(certificate)
 	if err != nil {

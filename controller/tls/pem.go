@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// certificates returns the certificates in a PEM text. It is an error if there is none.
+// certificates returns the certificates in a PEM text, or an error if there are none.
 func certificates(text []byte) ([]*x509.Certificate, error) {
 	return readAll(text, "CERTIFICATE", "certificate", x509.ParseCertificate)
 }
 
-// revocations returns the revocation lists in a PEM text. It is an error if there is none.
+// revocations returns the revocation lists in a PEM text, or an error if there are none.
 func revocations(text []byte) ([]*x509.RevocationList, error) {
 	return readAll(text, "X509 CRL", "revocation list", x509.ParseRevocationList)
 }
@@ -55,8 +55,8 @@ func checkKey(text []byte) error {
 	return errors.New("no PEM block PRIVATE KEY")
 }
 
-// blocks returns the PEM blocks of a text. Go skips a damaged block, but OpenSSL, which nginx uses,
-// stops at it. So it is an error here.
+// blocks returns the PEM blocks of a text. A damaged block is an error, because OpenSSL, which
+// nginx uses, stops there; Go would skip it.
 func blocks(text []byte) iter.Seq2[*pem.Block, error] {
 	return func(yield func(*pem.Block, error) bool) {
 		begun, found := strings.Count(string(text), "-----BEGIN "), 0

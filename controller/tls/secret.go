@@ -12,11 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The keys of a Secret that the controller reads.
+// The Secret keys that the controller reads.
 const (
 	CertificateKey = corev1.TLSCertKey       // tls.crt
 	PrivateKey     = corev1.TLSPrivateKeyKey // tls.key
-	AuthorityKey   = "ca.crt"                // certificates of authorities that the peer's certificate must come from
+	AuthorityKey   = "ca.crt"                // certificates of authorities that must have issued the peer's certificate
 	RevocationKey  = "ca.crl"                // revoked certificates of those authorities
 	DHParamKey     = "dhparam.pem"           // a Diffie-Hellman group
 	PasswordsKey   = "auth"                  // names and hashed passwords
@@ -28,8 +28,8 @@ type Authority struct {
 	SHA string // hex SHA-1 of PEM
 }
 
-// Contents are the parts of a Secret for TLS. A part is nil if the Secret does not have it or there
-// is a problem with it.
+// Contents are the TLS parts of a Secret. A part is nil if the Secret does not have it or it has a
+// problem.
 type Contents struct {
 	Pair        *Pair
 	CA          *Authority
@@ -88,7 +88,7 @@ func authority(text []byte, err error) *Authority {
 	return &Authority{PEM: text, SHA: hex.EncodeToString(sum[:])}
 }
 
-// CheckDHParam returns an error if nginx would not accept a Diffie-Hellman group in PEM form.
+// CheckDHParam returns an error if nginx would reject a Diffie-Hellman group in PEM form.
 func CheckDHParam(text []byte) error {
 	for block, err := range blocks(text) {
 		switch {
@@ -101,7 +101,7 @@ func CheckDHParam(text []byte) error {
 	return fmt.Errorf("%s: no PEM block DH PARAMETERS", DHParamKey)
 }
 
-// checkGroup checks the fields with which the structures of PKCS #3 and X9.42 both begin.
+// checkGroup checks the fields with which both the PKCS #3 and X9.42 structures begin.
 func checkGroup(der []byte) error {
 	var group struct{ Prime, Generator *big.Int }
 	if _, err := asn1.Unmarshal(der, &group); err != nil {

@@ -11,8 +11,8 @@ import (
 const leastBits = 2048
 
 // Weak returns an error if OpenSSL would reject the chain at its default security level, because of
-// a short RSA key or a signature with MD2, MD5 or SHA-1. The signature of a self-signed certificate
-// does not count.
+// a short RSA key or a signature with MD2, MD5 or SHA-1. It ignores the signature of a self-signed
+// certificate.
 func (p *Pair) Weak() error {
 	for i, certificate := range p.Chain {
 		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < leastBits {

@@ -1,6 +1,6 @@
-// Package wire encodes what Lua reads, in the JSON format of ingress-nginx. It stands between the
-// model and the Lua in nginx, which is ours or a fork's. Its one rule: names, types and omitted
-// fields follow ingress-nginx's format.
+// Package wire encodes the data that Lua reads, in the JSON format of ingress-nginx. It stands
+// between the model and the Lua in nginx, which is ours or a fork's. Its one rule: names, types and
+// omitted fields follow ingress-nginx's format.
 package wire
 
 import (
@@ -84,7 +84,7 @@ func Backends(m *model.Model, opts options.Options) (List, error) {
 	return new(Memo).Backends(m, opts)
 }
 
-// Memo encodes the backends of one model after another. It reuses the encoding of backends that are
+// Memo encodes the backends of a sequence of models. It reuses the encoding of backends that are
 // the same objects as in the previous model, because nobody modifies them.
 type Memo struct {
 	encoded blocks.Memo[*model.Backend, *Backend]

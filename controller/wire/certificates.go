@@ -12,9 +12,9 @@ import (
 // noCertificate tells Lua that a host has no certificate.
 const noCertificate = "-1"
 
-// Certificates are what Lua gets by POST /configuration/servers: the certificate of each host. A value
-// never changes, so that copies can share it. The zero Certificates are those of an nginx that has got
-// none yet.
+// Certificates is the data that Lua receives by POST /configuration/servers: the certificate of
+// each host. A value never changes, so copies can share it. The zero Certificates means that
+// nothing was sent yet.
 type Certificates struct{ table *certificates }
 
 // certificates is the body of POST /configuration/servers.
@@ -23,15 +23,15 @@ type certificates struct {
 	Servers      map[string]string `json:"servers"`      // UIDs by host
 }
 
-// NewCertificates returns certificates with their keys as PEM, by UID, and the UID of each host. The
-// caller must not change the maps any more.
+// NewCertificates returns Certificates with pems, the certificates with their keys as PEM by UID,
+// and hosts, the UID of each host. The caller must not modify the maps afterwards.
 func NewCertificates(pems, hosts map[string]string) Certificates {
 	return Certificates{&certificates{pems, hosts}}
 }
 
-// CertificatesOf returns the certificates of a model. An alias, and a host that only redirects, have the
-// certificate of their host if it covers them. Hosts without a certificate are omitted, because Lua has
-// no certificate for unknown hosts.
+// CertificatesOf returns the certificates of a model. An alias, or a host that only redirects, has
+// the certificate of its host if that covers it. Hosts without a certificate are omitted, because
+// Lua has no certificate for unknown hosts.
 func CertificatesOf(m *model.Model) Certificates { return new(CertificatesMemo).Of(m) }
 
 // CertificatesMemo returns the same value again if no certificate has changed.
@@ -79,7 +79,7 @@ func certifiedHosts(m *model.Model) []certified {
 	return hosts
 }
 
-// IsSent reports whether these are certificates that Lua has got or will get, even if there are none.
+// IsSent reports whether the certificates are sent to Lua, even if there are none.
 func (c Certificates) IsSent() bool { return c.table != nil }
 
 // Hosts returns the UID of each host's certificate. The caller must not change the map.
@@ -104,7 +104,7 @@ func (c Certificates) Equal(other Certificates) bool {
 		c.IsSent() && other.IsSent() && maps.Equal(c.Hosts(), other.Hosts()) && maps.Equal(c.PEMs(), other.PEMs())
 }
 
-// Keeping returns the certificates, plus those of hosts that only running has.
+// Keeping returns the certificates, plus those of hosts that only running contains.
 func (c Certificates) Keeping(running Certificates) Certificates {
 	if !c.IsSent() || !running.IsSent() {
 		return c
@@ -122,9 +122,9 @@ func (c Certificates) Keeping(running Certificates) Certificates {
 	return NewCertificates(pems, hosts)
 }
 
-// Body returns the body of POST /configuration/servers that changes Lua's certificates from running to
-// c: all certificates and hosts, or only those that differ. Lua keeps what a body does not name, so a
-// body has noCertificate for hosts that no longer have one.
+// Body returns the body of POST /configuration/servers that changes Lua's certificates from running
+// to c: all certificates and hosts or, with onlyChanges, only the differences. Lua keeps entries
+// that a body does not name, so a body sets noCertificate for hosts that no longer have one.
 func (c Certificates) Body(running Certificates, onlyChanges bool) ([]byte, error) {
 	var known Certificates
 	if onlyChanges {
@@ -143,7 +143,7 @@ func (c Certificates) Body(running Certificates, onlyChanges bool) ([]byte, erro
 	return text, nil
 }
 
-// without returns the entries of all that known does not have with the same value.
+// without returns the entries of all that known lacks or has with another value.
 func without(all, known map[string]string) map[string]string {
 	rest := make(map[string]string)
 	for key, value := range all {

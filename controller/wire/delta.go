@@ -6,15 +6,15 @@ import (
 )
 
 // delta is the body of a POST to /configuration/backends/delta, which only our Lua supports: the
-// backends that are new or changed, and the names of those that are gone. The URL has the number of
-// the POST on which it is based.
+// new and changed backends, and the names of removed ones. The URL contains the number of the POST
+// on which it is based.
 type delta struct {
 	Changed []json.RawMessage `json:"changed"`
 	Removed []string          `json:"removed"`
 }
 
-// Delta returns the changes from the list before to this one, as a body that is sent instead of all
-// backends. It ignores the order of backends, which does not matter to Lua.
+// Delta returns the changes since the list before, as a body to send instead of all backends. It
+// ignores the order of backends, which does not matter to Lua.
 func (l List) Delta(before List) ([]byte, error) {
 	d := delta{Changed: []json.RawMessage{}, Removed: []string{}}
 	for _, change := range l.Since(before) {

@@ -9,8 +9,8 @@ import (
 )
 
 // List is a list of backends for Lua. Each is encoded separately, so two lists can be compared
-// backend by backend. The zero List means that nothing is sent; NewList returns one that may have no
-// backends, but is sent. The backends must not be modified, because lists share them.
+// backend by backend. The zero List means that nothing is sent; a List from NewList is sent even if
+// it is empty. The backends must not be modified, because lists share them.
 type List struct {
 	all  blocks.List[*Backend]
 	sent bool
@@ -93,8 +93,8 @@ type Change struct {
 	Before, After []byte
 }
 
-// Since returns the changes from the list before to this one: first the changes of backends in this
-// list, in its order, then the backends that are gone.
+// Since returns the changes since the list before: first new and changed backends, in the order of
+// this list, then removed backends.
 func (l List) Since(before List) []Change {
 	mine, theirs := blocks.Differing(l.all, before.all)
 	old, now := byName(theirs), byName(mine)

@@ -26,7 +26,7 @@ type luaConfig struct {
 	// Not in ingress-nginx: the protected ports, to which Lua does not connect.
 	ProtectedPorts []int `json:"closed_ports"`
 
-	// Not in ingress-nginx: these fields are present only if the features are turned on.
+	// Not in ingress-nginx: these fields are present only if the features are enabled.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
 	Announcements string `json:"announcements,omitempty"` // where the controller announces changes
@@ -71,7 +71,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// metricsSocket returns where Lua sends records of requests, or "" if that is Lua's default.
+// metricsSocket returns the socket to which Lua sends records of requests, or "" for Lua's default.
 func metricsSocket(opts options.Options) string {
 	if path := opts.Path(options.MetricsSocket); opts.EnableMetrics && path != options.MetricsSocket {
 		return "unix:" + path
@@ -79,7 +79,7 @@ func metricsSocket(opts options.Options) string {
 	return ""
 }
 
-// announcements returns where workers hear of changes, or "" if they only poll.
+// announcements returns the socket on which workers receive announcements, or "" if they only poll.
 func announcements(opts options.Options) string {
 	if !opts.BackendsPush {
 		return ""

@@ -48,8 +48,8 @@ func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 	return text, nil
 }
 
-// listenAddresses returns the addresses that nginx would listen on. An empty one means all of both
-// families.
+// listenAddresses returns the addresses that nginx would listen on. An empty address means all
+// addresses of both families.
 func listenAddresses(c options.Config) []string {
 	switch {
 	case len(c.BindAddress) == 0 && c.DisableIpv6:

@@ -1,6 +1,6 @@
-// Package blocks has lists for many elements of which few change. Its one rule: a list is never
-// modified. The copy in which one element differs shares all blocks but one, and comparing two such
-// lists skips the blocks that they share.
+// Package blocks provides lists with many elements, few of which change. Its one rule: a list is
+// never modified. A copy with one different element shares all blocks but one, and a comparison of
+// two such lists skips the shared blocks.
 package blocks
 
 import (
@@ -17,7 +17,7 @@ type List[T comparable] struct {
 	length int
 }
 
-// Of returns a list.
+// Of returns a list of the given elements.
 func Of[T comparable](all []T) List[T] {
 	list := List[T]{length: len(all), blocks: make([]*[size]T, 0, (len(all)+size-1)/size)}
 	for some := range slices.Chunk(all, size) {
@@ -64,7 +64,7 @@ func (l List[T]) Slice() []T {
 	return all
 }
 
-// With returns the list with another element at i.
+// With returns a copy of the list with another element at i.
 func (l List[T]) With(i int, element T) List[T] {
 	l.blocks = slices.Clone(l.blocks)
 	block := *l.blocks[i/size]
@@ -73,19 +73,19 @@ func (l List[T]) With(i int, element T) List[T] {
 	return l
 }
 
-// Memo maps one list after another, and calls the function only for elements that the last list did
-// not have. The zero value is ready to use.
+// Memo maps a sequence of lists, and calls the function only for elements that the previous list
+// did not have. The zero value is ready to use.
 type Memo[T, U comparable] struct {
 	from List[T]
 	to   List[U]
 }
 
-// fewMoved is the number of elements up to which Map looks for them only at their place. Beyond it,
-// it looks for them in the whole list.
+// fewMoved is the number of elements up to which Map looks for an element only at its own index.
+// Beyond it, Map looks in the whole list.
 const fewMoved = 16
 
-// Map returns the list of what the function makes of each element. On an error the Memo stays as it
-// was.
+// Map returns the list of the function's results for each element. On an error, the Memo stays
+// unchanged.
 func (m *Memo[T, U]) Map(from List[T], do func(T) (U, error)) (List[U], error) {
 	to := List[U]{length: from.length, blocks: make([]*[size]U, len(from.blocks))}
 	moved := 0
@@ -129,9 +129,9 @@ func (m *Memo[T, U]) known() map[T]U {
 	return known
 }
 
-// Differing returns the elements of two lists without those at their common beginning and end, and
-// without the blocks that the lists share at the same place. The results may share memory with the
-// lists: nobody may change them.
+// Differing returns the elements of two lists without their common beginning and end, and without
+// the blocks that they share at the same index. The results may share memory with the lists and
+// must not be modified.
 func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 	for b := range max(len(x.blocks), len(y.blocks)) {
 		if ofX, ofY := x.block(b), y.block(b); !same(ofX, ofY) {
@@ -147,7 +147,7 @@ func Differing[T comparable](x, y List[T]) (onlyX, onlyY []T) {
 	return onlyX, onlyY
 }
 
-// join returns x and y together. It copies only if both have elements.
+// join returns x followed by y. It copies only if both have elements.
 func join[T any](x, y []T) []T {
 	if len(x) == 0 {
 		return slices.Clip(y)

@@ -34,7 +34,7 @@ type Flags struct {
 	StreamLua             bool   `json:"stream-lua"` // not a flag: whether nginx has the module
 }
 
-// Options returns the options for flags and the data of a ConfigMap, and problems of that data.
+// Options returns the options for the flags and a ConfigMap's data, and the problems in that data.
 func Options(f Flags, data map[string]string) (options.Options, []options.Problem) {
 	config, problems := options.Parse(data, options.Defaults(2, false))
 	stream := options.PlainStream
