@@ -1,6 +1,6 @@
--- Tells a worker at once that the controller has sent something new. The worker keeps a connection
--- to a Unix socket of the controller, which sends a byte to all workers after each change. A worker
--- that waits costs nothing. If the controller cannot be reached, polls find what is new.
+-- Notifies a worker immediately of new data from the controller. The worker keeps a connection to a
+-- Unix socket of the controller, which sends a byte to all workers after each change. A waiting
+-- worker costs nothing. If the controller cannot be reached, polls find the new data.
 
 local ngx = ngx
 local pcall = pcall
@@ -8,13 +8,13 @@ local tcp = ngx.socket.tcp
 local thread = ngx.thread
 local tostring = tostring
 
--- Seconds between two looks whether the worker is exiting, and between two attempts to connect.
+-- Seconds between two checks whether the worker is exiting, and between two attempts to connect.
 local INTERVAL = 1
--- Milliseconds. Nothing may be new for long; a read that timed out would be logged as an error.
+-- Milliseconds. There may be no changes for long, and a read timeout would be logged as an error.
 local CONNECT_TIMEOUT, READ_TIMEOUT = 1000, 24 * 3600 * 1000
--- The most bytes that are read at once: changes that a worker has not heard of yet.
+-- Maximum number of bytes to read at once, one per change that the worker has not processed yet.
 local MOST = 1024
--- A timer keeps memory until it ends, so each follows a limited number of announcements.
+-- A timer holds memory until it ends, so each handles a limited number of announcements.
 local PER_TIMER = 1000
 
 local _M = {}
@@ -36,7 +36,7 @@ local function await_exit()
   end
 end
 
--- Returns why the worker hears nothing any more; nil if it may connect again at once.
+-- Returns the reason why it stopped; nil if the worker may reconnect immediately.
 local function listen(address, heard)
   local socket = tcp()
   socket:settimeouts(CONNECT_TIMEOUT, CONNECT_TIMEOUT, READ_TIMEOUT)
@@ -44,7 +44,7 @@ local function listen(address, heard)
   if not ok then
     return err
   end
-  heard() -- of what was announced before
+  heard() -- apply changes announced before the connection
   local hearing, exiting = thread.spawn(hear, socket, heard), thread.spawn(await_exit)
   ok, err = thread.wait(hearing, exiting)
   thread.kill(hearing)

@@ -24,7 +24,7 @@ local bracket_ipv6 = util.bracket_ipv6
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
--- Seconds between two polls for new backends: a worker may be stale for this long.
+-- Seconds between two polls for new backends, the maximum age of a worker's backends.
 local BACKENDS_SYNC_INTERVAL = 1
 local DEFAULT_ALGORITHM = "round_robin"
 
@@ -38,7 +38,7 @@ local IMPLEMENTATIONS = {
   sticky_persistent = require("balancer.sticky_persistent"),
 }
 
--- NGX_BUSY of nginx: it answers 502 and does not connect to the placeholder address of
+-- nginx's NGX_BUSY: it answers 502 and does not connect to the placeholder address of
 -- upstream_balancer, which may be reachable in some networks.
 local NO_LIVE_PEER = -3
 
@@ -50,7 +50,7 @@ local balancers = {} -- by backend name
 local warned = {} -- algorithms that this worker has logged a warning about
 local last_stamp, last_version = 0, nil
 
--- Algorithms that load-balance alone cannot select: they also need a hash key or a cookie.
+-- Algorithms that load-balance alone cannot select, because they need a hash key or a cookie.
 local NEEDS = {
   chash = "upstream-hash-by",
   chashsubset = "upstream-hash-by",
@@ -96,7 +96,7 @@ local function get_implementation(backend)
   return IMPLEMENTATIONS[algorithm(backend)]
 end
 
--- A backend without endpoints has no instance. Its requests get 503, see rewrite.
+-- A backend without endpoints has no instance. Its requests get 503; see rewrite.
 local function apply_backend(backend)
   if backend.endpoints then
     protected_ports.remove_from(backend)
@@ -129,8 +129,8 @@ local function sync_backend(backend)
   apply_backend(backend)
 end
 
--- Calls a function for a backend and logs an error, so that one bad backend does not block the
--- others.
+-- Calls a function for a backend. Logs its error instead of raising it, so one bad backend does
+-- not block the others.
 local function try(what, backend, ...)
   local ok, err = pcall(what, backend, ...)
   if not ok then
@@ -183,7 +183,7 @@ local function sync_changes(delta)
 end
 
 local function sync_backends()
-  -- Read the version before the data: data that is stored in between is then read again.
+  -- Read the version before the data: data stored in between is then read again.
   local version = configuration.get_raw_backends_version
     and configuration.get_raw_backends_version() -- other configuration modules may lack it
   local stamp = configuration.get_raw_backends_last_synced_at()
@@ -209,7 +209,7 @@ local function sync_backends()
 
   local backends, err = cjson.decode(data)
   if type(backends) ~= "table" then
-    -- last_version stays, so every poll tries again and logs the error again.
+    -- last_version stays, so every poll retries and logs the error again.
     ngx.log(ngx.ERR, "could not parse backends data: ", err or "not a list")
     return
   end
@@ -229,9 +229,9 @@ local function run(schedule, seconds, what)
   end
 end
 
--- Optional fields of options: announcements, the address where the controller announces new
--- backends, which are then applied before the next poll; on_sync, a function that gets the version
--- of the backends that this worker serves, at least at every poll.
+-- Optional fields of options: announcements, the socket on which the controller announces new
+-- backends, which are then applied before the next poll; on_sync, a function that is called at
+-- least at every poll with the version of the backends that this worker serves.
 function _M.init_worker(options)
   local on_sync = options and options.on_sync
   local function poll()
@@ -241,8 +241,8 @@ function _M.init_worker(options)
     end
   end
 
-  -- Sync now, so that a worker serves the same as its predecessor after a reload. External names
-  -- wait, because this phase has no sockets.
+  -- Sync now, so after a reload a worker serves the same backends as its predecessor. External
+  -- names wait, because this phase has no sockets.
   poll()
   run(ngx.timer.at, 0, sync_external_backends)
   run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, poll)
@@ -252,8 +252,8 @@ function _M.init_worker(options)
   end
 end
 
--- Reports whether this request goes to the canary of the balancer. Session affinity takes
--- precedence: a client must not change sides in the middle of a session.
+-- Reports whether this request goes to the balancer's canary. Session affinity takes precedence: a
+-- client must not switch between backend and canary within a session.
 local function route_to_alternative_balancer(instance)
   local names = instance.alternative_backends
   if not names or not names[1] then
@@ -324,9 +324,9 @@ function _M.balance()
     return ngx.exit(NO_LIVE_PEER)
   end
 
-  -- Allow one more attempt each time, until proxy_next_upstream_tries limits them. Another call
-  -- would pass a negative number to nginx: it does not count attempts on kept connections, and then
-  -- the number of tries could go below 0, which means that they never end.
+  -- Allow one more attempt per call, until proxy_next_upstream_tries limits them. Do not call again
+  -- after that: nginx would get a negative number, because it does not count attempts on kept
+  -- connections. Tries below 0 would never end.
   local ctx = ngx.ctx
   if not ctx.tries_limited then
     local _, limited = set_more_tries(1)
@@ -353,7 +353,7 @@ function _M.get_balancer_by_upstream_name(name)
   return balancers[name]
 end
 
--- For specs and plugins; the running code does not need these.
+-- Used only by specs and plugins.
 setmetatable(_M, { __index = {
   get_implementation = get_implementation,
   sync_backend = sync_backend,

@@ -1,5 +1,5 @@
--- Decides whether a request goes to a canary. The canary's policy first looks at a header, then at
--- a cookie, then at the weight.
+-- Decides whether a request goes to a canary. The canary's policy checks a header first, then a
+-- cookie, then the weight.
 
 local is_blank = require("util").is_blank
 
@@ -9,8 +9,8 @@ local re_find = ngx.re.find
 
 local _M = {}
 
--- Returns a table that caches the variable name of a policy, to avoid building strings for each
--- request. Entries are removed with their policy.
+-- Returns a table that caches the variable name of each policy, to avoid building strings for each
+-- request. An entry is removed with its policy.
 local function kept(name_of)
   return setmetatable({}, { __mode = "k", __index = function(names, policy)
     local name = name_of(policy)
@@ -19,14 +19,14 @@ local function kept(name_of)
   end })
 end
 
--- The names keep the configured case: nginx looks variables up case-insensitively.
+-- The names keep the configured case: nginx looks up variables case-insensitively.
 local header_variables = kept(function(policy) return "http_" .. policy.header:gsub("-", "_") end)
 local cookie_variables = kept(function(policy) return "cookie_" .. policy.cookie end)
 
 local SWITCH = { always = true, never = false }
 
--- Returns true if the header selects the canary, false if it excludes it, and nil if it does not
--- decide.
+-- Returns true if the header selects the canary, false if it excludes it, and nil if it does
+-- neither.
 local function header_choice(policy, var)
   if is_blank(policy.header) then
     return nil
@@ -70,7 +70,7 @@ local function weight_choice(policy)
 end
 
 -- Reports whether the request with these variables goes to the canary. The second result is an
--- error in the policy, if any.
+-- error in the policy, if there is one.
 function _M.chosen(policy, var)
   local choice, err = header_choice(policy, var)
   if choice == nil then

@@ -1,4 +1,4 @@
--- Chooses the certificate of a TLS handshake, by the host that the client requests (SNI).
+-- Chooses the certificate of a TLS handshake by the host that the client requests (SNI).
 
 local ssl = require("ngx.ssl")
 local stapling = require("certificate.stapling")

@@ -19,7 +19,7 @@ local setmetatable = setmetatable
 
 local configuration_data = ngx.shared.configuration_data
 
--- Optional fields: worker_report, the module; accepts_deltas, whether to accept changes; secret,
+-- Optional fields: worker_report, the module; accepts_deltas, whether to accept deltas; secret,
 -- which every POST must contain.
 local _M = {}
 
@@ -39,8 +39,8 @@ function _M.get_certificates_version()
   return configuration_data:get("certificates_version")
 end
 
--- A missing key starts at the current time in milliseconds, not at 0: if the key was evicted from a
--- full dictionary, a number that a worker has already seen must not be used again.
+-- A missing key starts at the current time in milliseconds, not at 0: after an eviction from a full
+-- dictionary, a number that a worker has already seen must not be reused.
 local function next_version(key)
   return configuration_data:incr(key, 1, floor(ngx.now() * 1000))
 end
@@ -52,7 +52,7 @@ function _M.get_backends_data()
   return configuration_data:get("backends")
 end
 
--- Returns the changes from one version to another; nil if a worker must read all backends.
+-- Returns the deltas from one version to another; nil if a worker must read all backends.
 function _M.get_backends_deltas(from, to)
   if _M.accepts_deltas and from and to then
     return deltas.between(from, to)
@@ -86,7 +86,7 @@ local function request_body()
   return body
 end
 
--- Increases the version, after the data is stored: a worker that sees the new version finds its
+-- Increases the version after the data is stored, so a worker that sees the new version finds its
 -- data or newer data.
 local function stamp_backends()
   ngx.update_time()
@@ -136,8 +136,8 @@ local function store_backends(body)
   return version, err
 end
 
--- Logs an error and sends it to the client. The message is one string, so that it can be found in
--- the log.
+-- Logs an error and sends it to the client. The message is one string, so it can be found in the
+-- log.
 local function fail(status, text, err)
   ngx.log(ngx.ERR, "dynamic-configuration: " .. text .. (err or ""))
   ngx.status = status
@@ -155,7 +155,7 @@ local function is_refused_unless(method)
 end
 
 -- Answers 201. With the version in the body, the controller can check which workers serve the data,
--- and later send changes based on it.
+-- and later send deltas based on it.
 local function created(version)
   ngx.status = ngx.HTTP_CREATED
   if _M.worker_report or _M.accepts_deltas then
@@ -284,7 +284,7 @@ local function handle_workers()
   ngx.print(_M.worker_report.tell(_M.get_certificates_version()))
 end
 
--- Answers with the capacity of each shared dictionary of HTTP, and what is free of it in whole
+-- Answers with the capacity of each shared dictionary of the http block and its free space in whole
 -- pages, both in bytes.
 local function handle_dictionaries()
   if is_refused_unless("GET") then
@@ -313,7 +313,7 @@ local handlers_with_arguments = {
   ["/configuration/backends/delta"] = handle_delta,
 }
 
--- Returns the reason why a request is refused; nil if it is accepted. Tools inside the pod may read
+-- Returns the reason why a request is refused; nil if it is accepted. Tools in the pod may read
 -- without the secret; proxied requests are always refused.
 local function forbidden(method)
   local var = ngx.var

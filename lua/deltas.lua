@@ -1,6 +1,6 @@
--- Stores changes of backends (deltas) in shared memory, next to the full list that was last POSTed.
--- A worker that is up to date applies only the new deltas; a new worker applies the full list and
--- all deltas.
+-- Stores changes of backends (deltas) in shared memory, next to the last full list that was POSTed.
+-- An up-to-date worker applies only the new deltas; a new worker applies the full list and all
+-- deltas.
 
 local cjson = require("cjson.safe")
 
@@ -21,7 +21,7 @@ local function key(version)
   return string.format("backends_delta:%.0f", version)
 end
 
--- Returns the texts of all deltas to the full list of this version, in order.
+-- Returns the texts of all deltas to the full list with this version, in order.
 local function texts_after(base)
   local texts = {}
   while base do
@@ -34,8 +34,8 @@ local function texts_after(base)
   return texts
 end
 
--- Must be called before the full list is replaced. Returns its version and its deltas, which forget
--- and restore need.
+-- Must be called before the full list is replaced. Returns the list's version and deltas, which
+-- forget and restore need.
 function _M.suspend()
   local base = data:get(BASE)
   local suspended = { base = base, texts = texts_after(base) }
@@ -143,14 +143,14 @@ local function merge(backends, list)
   return merged
 end
 
--- Returns the backends with all deltas applied, as JSON. An empty list inside is encoded as an
--- empty object, which is the same in Lua.
+-- Returns the backends with all deltas applied, as JSON. Empty lists in them are encoded as empty
+-- objects, which are the same in Lua.
 function _M.whole()
   local base = data:get(BASE)
   local texts = texts_after(base)
   local text = data:get("backends")
   -- If the base has changed, the deltas do not belong to this list. A new version then follows
-  -- soon, and the reader will read again.
+  -- soon, and the reader reads again.
   if not text or #texts == 0 or data:get(BASE) ~= base then
     return text
   end

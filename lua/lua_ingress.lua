@@ -1,5 +1,5 @@
--- Handles what all requests need, whatever their backend: the original host, port and scheme,
--- redirects to https, HSTS.
+-- Implements the features that all requests need, regardless of their backend: the original host,
+-- port and scheme, redirects to https, HSTS.
 
 local io = io
 local math = math
@@ -17,8 +17,8 @@ local config -- cfg.json
 local seed_random = math.randomseed
 local seeded_worker
 
--- Allows only one seed per worker. Third-party modules seed from the clock when they are loaded, so
--- all workers would get the same seed and pick the same nodes at the same time.
+-- Allows only one seed per worker. Third-party modules seed from the clock when they are loaded;
+-- then all workers would get the same seed and choose the same nodes at the same time.
 math.randomseed = function(seed)
   local pid = ngx.worker.pid()
   if seeded_worker == pid then
@@ -64,17 +64,17 @@ local function without_port(host)
   return (host:gsub(":%d+$", ""))
 end
 
--- Returns the first item of a list, which is what the client used if several proxies have appended
--- to it. Takes linear time for any value that a client sends.
+-- Returns the first item of a list. If several proxies have appended to it, that is the client's
+-- own value. Takes linear time for any value that a client sends.
 local function first_of_list(text)
   local comma = text:find(",", 1, true)
   local first = comma and text:sub(1, comma - 1) or text
   return first:match("^.*%S") or ""
 end
 
--- Sets the header that nginx's realip module reads: the addresses from the header of the proxies,
--- followed by the peer from the PROXY protocol. The module has already read the header when Lua
--- runs. A client that sends it could choose its own address, so such a request gets 400.
+-- Sets the header that nginx's realip module reads: the addresses from the proxies' header,
+-- followed by the peer from the PROXY protocol. realip has already read the header when Lua runs,
+-- so a client that sends the header could choose its address. Such a request gets 400.
 function _M.chain_addresses()
   if ngx.req.is_internal() then
     return
@@ -97,7 +97,7 @@ local function server_port()
     end
   end
   if config.is_ssl_passthrough_enabled and port == config.listen_ports.ssl_proxy then
-    return "443" -- hide the port to which the controller passes connections
+    return "443" -- hide the port to which the controller forwards connections
   end
   return port
 end
@@ -112,8 +112,8 @@ local function server_scheme()
   return var.scheme
 end
 
--- Sets the variables with the scheme, host and port that the client used. nginx passes them on to
--- the backend.
+-- Sets the variables with the scheme, host and port that the client used, which nginx passes to the
+-- backend.
 local function set_origin()
   local var = ngx.var
   var.pass_access_scheme = var.scheme
@@ -165,8 +165,8 @@ local function https_url()
   return "https://" .. host .. uri
 end
 
--- Returns the URL of the same URI at another host, on the port that the client used. A slash at the
--- end is dropped.
+-- Returns the URL of the same URI on another host, at the port that the client used. Drops a
+-- trailing slash.
 function _M.url_at_host(host)
   local var = ngx.var
   local scheme, port = server_scheme(), server_port()

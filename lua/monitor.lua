@@ -1,5 +1,5 @@
 -- Sends a record of each request to the controller, for its metrics. Records are sent in batches,
--- once a second, so that requests do not wait.
+-- once a second, so requests do not wait.
 
 local cjson = require("cjson.safe")
 local new_table = require("table.new")
@@ -34,7 +34,7 @@ function _M.get_metrics_batch()
 end
 
 local function number(text)
-  return tonumber(text) or -1 -- -1 also for lists, which have a value per attempt
+  return tonumber(text) or -1 -- also -1 for lists, which have a value per attempt
 end
 
 -- The fields are in the order of the wire format: some encoders keep the order of insertion.
@@ -91,7 +91,7 @@ function _M.flush(premature)
     return
   end
 
-  -- Empty the batch before sending: sending yields, and new requests arrive meanwhile.
+  -- Empty the batch before sending: sending yields, and new requests arrive in the meantime.
   local payload, err = cjson.encode(batch)
   clear_table(batch)
   count = 0
@@ -106,7 +106,7 @@ function _M.flush(premature)
   end
 end
 
--- path: the socket, if it is not at the default path.
+-- path: the socket, if it differs from the default.
 function _M.init_worker(max_batch_size, path)
   if max_batch_size then
     _M.set_metrics_max_batch_size(max_batch_size)

@@ -1,5 +1,5 @@
 -- init_by_lua: runs in the master before it forks the workers, at each start and reload. Reads
--- cfg.json and loads every module, so that the workers share them.
+-- cfg.json and loads every module, so the workers share them.
 
 local cfg = require("util.cfg")
 local protected_ports = require("protected_ports")
@@ -7,7 +7,7 @@ local secret = require("util.secret")
 
 local folder = cfg.folder()
 
--- Substitutes for libraries that some nginx packages lack. They are last on the path, so a real
+-- Substitutes for libraries that some nginx packages lack. They come last in the path, so a real
 -- library takes precedence.
 package.path = package.path .. ";" .. folder .. "/fallback/?.lua"
 

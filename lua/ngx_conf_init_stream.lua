@@ -6,7 +6,7 @@ local secret = require("util.secret")
 
 local folder = cfg.folder()
 
--- Substitutes for libraries that some nginx packages lack. They are last on the path, so a real
+-- Substitutes for libraries that some nginx packages lack. They come last in the path, so a real
 -- library takes precedence.
 package.path = package.path .. ";" .. folder .. "/fallback/?.lua"
 

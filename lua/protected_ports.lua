@@ -18,15 +18,15 @@ function _M.add(ports)
   end
 end
 
--- Returns the four numbers of an IPv4 address, nil if it is not one. nginx accepts decimal numbers
--- only.
+-- Returns the four numbers of an IPv4 address; nil if it is not one. nginx accepts only decimal
+-- numbers.
 local function ipv4(text)
   local a, b, c, d = text:match("^(%d+)%.(%d+)%.(%d+)%.(%d+)$")
   return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 end
 
--- Returns the groups in a part of an IPv6 address, which colons separate. The last two may be
--- written as an IPv4 address. Invalid groups are left out.
+-- Returns the groups of a colon-separated part of an IPv6 address. The last two may be written as
+-- an IPv4 address. Invalid groups are left out.
 local function groups_of(part)
   local groups = {}
   for text in part:gmatch("[^:]+") do
@@ -59,8 +59,8 @@ local function ipv6(text)
   return #groups == 8 and groups or nil
 end
 
--- Reports whether an address leads to loopback. The unspecified address does, too. An address that
--- cannot be parsed counts as loopback.
+-- Reports whether an address is loopback. The unspecified address and addresses that cannot be
+-- parsed count as loopback.
 local function is_loopback(address)
   local first = ipv4(address)
   if first then
@@ -86,7 +86,7 @@ function _M.includes(address, port)
   return protected[tostring(port)] ~= nil and is_loopback(address)
 end
 
--- Returns the first endpoint that is a protected port.
+-- Returns the first endpoint that leads to a protected port.
 local function first_among(endpoints)
   for _, endpoint in ipairs(endpoints) do
     if _M.includes(endpoint.address, endpoint.port) then
@@ -95,7 +95,7 @@ local function first_among(endpoints)
   end
 end
 
--- Removes the endpoints of a backend that are protected ports, and logs a line when they change.
+-- Removes a backend's endpoints that lead to protected ports. Logs a line when the first changes.
 function _M.remove_from(backend)
   local first = first_among(backend.endpoints)
   if first and removed[backend.name] ~= first then

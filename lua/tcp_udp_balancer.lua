@@ -32,7 +32,7 @@ local IMPLEMENTATIONS = {
 
 protected_ports.add({ configuration.prohibited_localhost_port })
 
--- Optional field: announcements, the address where the controller announces new backends.
+-- Optional field: announcements, the socket on which the controller announces new backends.
 local _M = {}
 
 local balancers = {} -- by backend name
@@ -49,8 +49,8 @@ local function get_implementation(backend)
   return implementation
 end
 
--- Applies a backend. If it has no endpoints, the old ones stay: a connection cannot be answered
--- with an error such as 503.
+-- Applies a backend. If it has no endpoints, the old ones stay, because a connection cannot be
+-- answered with an error such as 503.
 local function sync_backend(backend)
   if backend.endpoints then
     protected_ports.remove_from(backend)

@@ -9,7 +9,7 @@ local type = type
 
 local data = ngx.shared.tcp_udp_configuration_data
 
--- Optional field: secret, which every line must begin with.
+-- Optional field: secret, with which every line must begin.
 local _M = {}
 
 function _M.get_backends_data()
@@ -21,7 +21,7 @@ function _M.get_raw_backends_last_synced_at()
   return data:get("raw_backends_last_synced_at") or 1
 end
 
--- Returns a number that increases with every line, see configuration.
+-- Returns a number that increases with every line; see configuration.
 function _M.get_raw_backends_version()
   return data:get("raw_backends_version")
 end
@@ -63,8 +63,8 @@ local function authenticated(line)
   return line:sub(1, #prefix) == prefix and line:sub(#prefix + 1) or nil
 end
 
--- Checks and stores a line. The controller reads errors only in the answer, so the line is parsed
--- here and not later.
+-- Parses and stores a line. It parses the line here, because the controller learns of errors only
+-- from the answer.
 local function take(line)
   line = authenticated(line)
   if not line then
@@ -97,7 +97,7 @@ function _M.call()
     return
   end
   if line == "" then
-    return -- a check that the port is open
+    return -- only a check that the port is open
   end
 
   local ok

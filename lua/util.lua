@@ -1,4 +1,4 @@
--- Small pure functions for several modules.
+-- Small pure functions that several modules use.
 
 local pairs = pairs
 local ipairs = ipairs
@@ -138,7 +138,7 @@ local function token_value(token)
   return value or ngx.var[token.var]
 end
 
--- A shared buffer: nothing yields between filling and joining it.
+-- A shared buffer; nothing yields while it is in use.
 local parts = {}
 
 -- Returns the value of parsed tokens in this request; variables that are not set are empty.
@@ -162,7 +162,7 @@ function _M.is_blank(text)
   return text == nil or #text == 0
 end
 
--- Parses a boolean of an annotation; everything that is not clearly true is false.
+-- Parses a boolean of an annotation; any value that is not clearly true is false.
 function _M.string_to_bool(text)
   return text == "true" or text == "1" or text == "t" or text == "T"
     or text == "TRUE" or text == "True"

@@ -1,6 +1,6 @@
--- Records which configuration each worker serves. Every worker writes a note to shared memory when
--- it has applied a change. Any worker can report the notes of all workers, so that a client need
--- not connect to each of them.
+-- Records which configuration each worker serves. Every worker writes a note to shared memory after
+-- it applies a change. Any worker can report the notes of all workers, so a client need not connect
+-- to each of them.
 
 local cjson = require("cjson.safe")
 
@@ -10,7 +10,7 @@ local string = string
 local table = table
 local tonumber = tonumber
 
--- Every template for ingress-nginx has this dictionary, and it survives reloads.
+-- Every template for ingress-nginx declares this dictionary, and it survives reloads.
 local notes = ngx.shared.luaconfig
 
 local PREFIX = "serving:"
@@ -28,7 +28,7 @@ function _M.init()
   generation = notes:incr("generation", 1, 0)
 end
 
--- Runs in a worker. backends: the version that it serves, see configuration.
+-- Runs in a worker. backends: the version that it serves; see configuration.
 function _M.note(backends)
   local note = string.format("%d %d %.0f", generation, ngx.worker.count(), backends or 0)
   local ok, err = notes:set(PREFIX .. ngx.worker.pid(), note, EXPIRY)

@@ -1,4 +1,4 @@
--- Consistent hashing: the value of upstream-hash-by decides on the endpoint, with the same result
+-- Consistent hashing: the value of upstream-hash-by determines the endpoint, with the same result
 -- in all workers. When endpoints change, only keys of removed and added endpoints move.
 
 local balancer_resty = require("balancer.resty")
@@ -9,7 +9,7 @@ local ngx = ngx
 
 local _M = balancer_resty:new({ name = "chash" })
 
--- Parses upstream-hash-by, once rather than for each request. chashsubset uses it, too.
+-- Parses upstream-hash-by once, not at each request. chashsubset also uses it.
 function _M.take_hash_by(self, backend)
   local hash_by = backend.upstreamHashByConfig["upstream-hash-by"]
   if hash_by == self.hash_by_text then
@@ -40,7 +40,7 @@ function _M.sync(self, backend)
   balancer_resty.sync(self, backend)
 end
 
--- A retry gets the same endpoint: another endpoint would not have the data of the key.
+-- A retry uses the same endpoint: another one would not have the data of the key.
 function _M.balance(self)
   return (self.instance:find(util.generate_var_value(self.hash_by)))
 end

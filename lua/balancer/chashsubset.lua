@@ -1,6 +1,6 @@
 -- Consistent hashing to subsets of endpoints: endpoints form subsets of a fixed size, the key
--- decides on a subset, and a random member of it gets the request. So a popular key does not
--- overload one endpoint, and each key is cached by few endpoints.
+-- determines a subset, and a random member of it gets the request. So a popular key does not
+-- overload one endpoint, and few endpoints cache each key.
 
 local chash = require("balancer.chash")
 local resty_chash = require("resty.chash")

@@ -21,7 +21,7 @@ local setmetatable = setmetatable
 local DECAY_TIME = 10
 
 -- The key of the lock is the endpoint followed by this suffix. With timeout 0, a worker that finds
--- the score locked skips its sample and does not wait.
+-- the score locked skips its sample instead of waiting.
 local LOCK_KEY = ":ewma_key"
 local lock, lock_err = resty_lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 })
 if not lock then
@@ -98,7 +98,7 @@ local function addresses(self)
   return self.addresses
 end
 
--- Returns the better of two random endpoints and its score. Of a list of two, it compares both.
+-- Returns the better of two random endpoints and its score. In a list of two, compares both.
 local function better_of_two(list, count)
   local i = math.random(count)
   if count == 1 then
@@ -162,7 +162,7 @@ function _M.balance(self)
     tried[endpoint] = true
   end
 
-  ngx.var.balancer_ewma_score = its_score -- the only allocation of a string here
+  ngx.var.balancer_ewma_score = its_score -- the only string allocation here
   return endpoint
 end
 
@@ -190,7 +190,7 @@ function _M.after_balance()
   end
 end
 
--- Returns the average score, with which a new endpoint begins. With the best score, it would get
+-- Returns the average score, the initial score of a new endpoint. With the best score, it would get
 -- every request until its first response.
 local function average(peers)
   local sum, count = 0, 0

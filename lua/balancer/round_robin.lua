@@ -1,4 +1,4 @@
--- Round robin: chooses one endpoint after the other. Each worker has its own order.
+-- Round robin: chooses the endpoints in turn. Each worker has its own order.
 
 local balancer_resty = require("balancer.resty")
 local resty_roundrobin = require("resty.roundrobin")

@@ -24,7 +24,7 @@ local NONE = {}
 
 local _M = balancer_resty:new()
 
--- Returns an identifier of the backend for its cookie, which reveals no name.
+-- Returns an identifier of the backend for its cookie that does not reveal the name.
 local function backend_key(name)
   return ngx.md5(ngx.md5(name) .. name)
 end
@@ -131,7 +131,7 @@ function _M.get_last_failure()
   return ngx_balancer.get_last_failure()
 end
 
--- Returns the set of peers of this request that failed, which are all that were tried.
+-- Returns the set of this request's failed peers, which are all peers tried so far.
 local function failed_upstreams()
   local tried = split.split_upstream_var(ngx.var.upstream_addr)
   if not tried or #tried == 0 then

@@ -1,5 +1,5 @@
--- Session affinity that keeps the load even: the cookie has a key that is hashed onto the
--- endpoints, so when endpoints are added, some sessions move to them.
+-- Session affinity that keeps the load even: the cookie contains a key that is hashed onto the
+-- endpoints, so some sessions move to endpoints that are added.
 
 local resty_chash = require("resty.chash")
 local sticky = require("balancer.sticky")
@@ -9,7 +9,7 @@ local math = math
 local string = string
 local ngx = ngx
 
--- Maximum number of keys to try until one leads to an endpoint that has not failed.
+-- Maximum number of keys to try to find an endpoint that has not failed.
 local MAX_TRIES = 20
 
 local _M = sticky:new({ name = "sticky_balanced" })
@@ -21,7 +21,7 @@ function _M.new(self, backend)
   return sticky.new(self, o)
 end
 
--- Returns a new key. Time and PID make it unique, the random number makes it hard to guess.
+-- Returns a new key. Time and PID make it unique; the random number makes it hard to guess.
 local function new_key(salt)
   return string.format("%s.%s.%s", ngx.now() + salt, ngx.worker.pid(), math.random(999999))
 end

@@ -1,4 +1,4 @@
--- Session affinity that keeps sessions: a client stays bound to an endpoint as long as the endpoint
+-- Session affinity that keeps sessions: a client stays bound to an endpoint while the endpoint
 -- exists. Changes of other endpoints move no session.
 
 local sticky = require("balancer.sticky")
@@ -7,7 +7,7 @@ local util = require("util")
 
 local _M = sticky:new({ name = "sticky_persistent" })
 
--- The keys are salted with the backend's name, so that a key of one backend reveals nothing about
+-- The keys are salted with the backend's name, so a key of one backend reveals nothing about
 -- another backend with the same endpoint.
 function _M.new(self, backend)
   local o = sticky.fields(backend)

@@ -18,12 +18,12 @@ local _M = {}
 
 -- Lifetime of a cached response, in seconds. Responses are usually valid for a week.
 local EXPIRY = 3 * 24 * 3600
--- Seconds between two attempts: a responder that is down must not get a request at every handshake.
+-- Seconds between two attempts: do not ask a responder that is down at every handshake.
 local RETRY_AFTER = 10
 local MAX_ERROR = 200
 local DEFAULT_PORTS = { http = 80, https = 443 }
 
--- The last fetch of this worker by certificate id: its chain, and when the next one is permitted.
+-- This worker's last fetch by certificate id: the chain, and the earliest time of the next fetch.
 local fetches = {}
 
 local function address(host)

@@ -8,8 +8,8 @@ local type = type
 -- The controller sends this id for a host that has no certificate, or no longer has one.
 local NO_CERTIFICATE = "-1"
 
--- Functions look up ngx and its dictionaries when they run: specs load configuration.lua again with
--- other ones, but not this module.
+-- Functions look up ngx and its dictionaries when they run: specs reload configuration.lua with
+-- different ones, but not this module.
 local _M = {}
 
 -- Stores certificates by id. If one changes, the OCSP response of the old one is deleted.
@@ -55,7 +55,7 @@ local function store_servers(servers, problems, evictions)
 end
 
 -- Stores certificates by id, and the ids of hosts. Either may be missing. Returns two lists of
--- messages: what was not stored, and what it took the place of.
+-- messages: entries that were not stored, and entries that were evicted.
 function _M.store(certificates, servers)
   local problems, evictions = {}, {}
   -- Certificates come first: a handshake in between must not find a host whose certificate is not

@@ -13,13 +13,13 @@ local answer = ngx.location.capture(var.auth_path, {
   method = ngx.HTTP_GET,
   body = "",
   share_all_vars = var.auth_keepalive_share_vars == "true",
-  -- Variables are not shared, so pass on the one that the location reads.
+  -- The subrequest has its own variables, so pass on the one that its location reads.
   vars = { pass_access_scheme = var.pass_access_scheme },
   ctx = { auth_peer = peer },
 })
 
 if answer.status == ngx.HTTP_OK then
-  local received = {} -- by name in lower case: answer.header has the names as they were sent
+  local received = {} -- by name in lower case: answer.header keeps the case that was sent
   for name, value in pairs(answer.header) do
     received[name:lower()] = value
   end

@@ -9,7 +9,7 @@ local error = error
 
 local _M = {}
 
--- Returns the folder of the calling script, so that several installations work on one machine.
+-- Returns the folder of the calling script, so several installations work on one machine.
 function _M.folder()
   return debug.getinfo(2, "S").source:match("^@(.*)/[^/]*$") or "."
 end

@@ -60,7 +60,7 @@ local function ask(client, name, query)
   return addresses, ttl
 end
 
--- Sends both queries for a name; returns nil and both errors if neither is answered.
+-- Sends both queries for a name; returns nil and both errors if neither gets an answer.
 local function resolve(client, name)
   local errors = {}
   for i, query in ipairs(QUERIES) do
@@ -118,7 +118,7 @@ function _M.lookup(host)
       return addresses
     end
   end
-  -- Log only the errors of the last name: with a long search list, those of all names would be
+  -- Log only the errors of the last name: with a long search list, the errors of all names would be
   -- confusing.
   ngx.log(ngx.ERR, "failed to query the DNS server for ", host, ":\n",
     table.concat(ttl_or_errors, "\n"))

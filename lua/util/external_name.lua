@@ -38,14 +38,14 @@ function _M.resolve(backend)
   return resolved
 end
 
--- Returns an empty set of backends; its field backends has them by name. A poll resolves each of
--- them and calls apply with the result.
+-- Returns an empty set of backends. Its field backends maps names to backends. A poll resolves each
+-- of them and calls apply with the result.
 function _M.new_set(apply)
   return setmetatable({ backends = {}, asking = {}, apply = apply }, Set)
 end
 
--- Resolves a backend and applies it. If the backend has changed or was removed while DNS servers
--- were queried, it drops the answer.
+-- Resolves a backend and applies it. It drops the answer if the backend changed or was removed
+-- while it queried DNS servers.
 local function refresh(self, backend)
   local first = backend.endpoints and backend.endpoints[1]
   local question = backend.name .. " " .. tostring(first and first.address)
@@ -62,7 +62,7 @@ local function refresh(self, backend)
   end
 end
 
--- Resolves each backend in its own thread, so that one slow DNS server does not delay the others.
+-- Resolves each backend in its own thread, so one slow DNS server does not delay the others.
 function Set.poll(self)
   for _, backend in pairs(self.backends) do
     ngx.thread.spawn(refresh, self, backend)

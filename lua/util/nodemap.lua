@@ -1,5 +1,5 @@
 -- Maps keys to nodes. A key is the MD5 of a salt and the node, so it reveals nothing to clients. It
--- stays valid as long as its node exists, whatever happens to other nodes.
+-- stays valid while its node exists, regardless of changes to other nodes.
 
 local math = math
 local pairs = pairs

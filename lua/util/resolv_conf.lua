@@ -1,4 +1,4 @@
--- The DNS settings in /etc/resolv.conf, read once, when this module is loaded.
+-- The DNS settings of /etc/resolv.conf, read once, when this module is loaded.
 
 local io = io
 local error = error
@@ -20,7 +20,7 @@ local readers = {
     end
   end,
 
-  -- The last such line is valid.
+  -- The last search line takes effect.
   search = function(words)
     _M.search = {}
     for domain in words do

@@ -1,6 +1,6 @@
--- The secret with which the controller authenticates its changes. It is in a file beside
--- cfg.json that only nginx's master can read. Without the file, as with a fork's
--- controller, no secret is required.
+-- The secret with which the controller authenticates its changes. It is stored in a file beside
+-- cfg.json that only nginx's master can read. Without the file, as with a fork's controller, no
+-- secret is required.
 
 local io = io
 local error = error

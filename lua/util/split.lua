@@ -50,8 +50,8 @@ function _M.get_last_value(text)
   return values and values[#values]
 end
 
--- Splits a text at any of the delimiter's characters. Returns the non-empty parts and their number;
--- none without a text or a delimiter.
+-- Splits a text at each of the delimiter's characters. Returns the non-empty parts and their
+-- number; nothing without a text or a delimiter.
 function _M.split_string(text, delimiter)
   local parts, count = {}, 0
   if text and delimiter and delimiter ~= "" then

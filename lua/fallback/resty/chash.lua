@@ -155,7 +155,7 @@ function _M.decr(self, id, weight)
   end
 end
 
--- Returns the id that a key belongs to, and the index of its point, for next.
+-- Returns the id that a key belongs to, and the index of its point to pass to next.
 function _M.find(self, key)
   local size = self.size
   if size == 0 then
@@ -178,7 +178,7 @@ function _M.find(self, key)
   return self.ids[self.owners[low]], low + 1
 end
 
--- Returns the id of the point after the one at the index, which may be the same id, and its index.
+-- Returns the id of the point after an index, which may be the same id, and that point's index.
 function _M.next(self, index)
   if self.size == 0 then
     return nil

@@ -42,7 +42,7 @@ function _M.get_all()
   return all
 end
 
--- Returns the first cookie of a name: browsers send the one with the longest path first.
+-- Returns the first cookie with a name: browsers send the one with the longest path first.
 function _M.get(_, name)
   local header = ngx.var.http_cookie
   if not header then
@@ -98,7 +98,7 @@ function _M.get_cookie_string(cookie)
 end
 
 -- Adds a Set-Cookie header to the response. It replaces an earlier one of the same name, because it
--- is undefined which of the two a client would use.
+-- is undefined which of them a client uses.
 function _M.set(_, cookie)
   if not cookie.key or not cookie.value then
     return nil, 'missing cookie field "key" or "value"'

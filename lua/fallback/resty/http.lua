@@ -1,4 +1,4 @@
--- A small HTTP/1.1 client for nginx packages without lua-resty-http. It has the part of the
+-- A small HTTP/1.1 client for nginx packages without lua-resty-http. It implements the part of the
 -- interface of resty.http that OCSP needs: new, set_timeouts, request_uri. Each request has its own
 -- connection.
 
@@ -29,7 +29,7 @@ function _M.set_timeout(self, all)
   self:set_timeouts(all, all, all)
 end
 
--- Reads up to an ending, at most limit bytes. Returns the data without the ending.
+-- Reads up to a terminator, at most limit bytes. Returns the data without the terminator.
 local function read_until(socket, ending, limit)
   local read = socket:receiveuntil(ending)
   local text, err = read(limit)

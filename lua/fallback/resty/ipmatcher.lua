@@ -99,7 +99,7 @@ function _M.new(networks)
   return self
 end
 
--- networks maps addresses and networks to what match returns.
+-- networks maps addresses and networks to the values that match returns.
 function _M.new_with_value(networks)
   local self = empty()
   for network, value in pairs(networks) do

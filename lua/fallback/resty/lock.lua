@@ -1,6 +1,6 @@
 -- A lock between workers in shared memory, with the interface of lua-resty-lock's resty.lock, for
 -- nginx packages without that library. The lock is a key in a dictionary, which only one worker can
--- add. It expires, so that a worker that dies does not hold it forever.
+-- add. It expires, so a worker that dies does not hold it forever.
 
 local min = math.min
 local setmetatable = setmetatable
@@ -27,8 +27,8 @@ function _M.new(_, dictionary, options)
   }, mt)
 end
 
--- Returns the seconds that it waited. With a timeout of 0 it does not yield, so it works in phases
--- that cannot sleep.
+-- Returns the seconds that it waited. With a timeout of 0 it does not yield, so it also works in
+-- phases that cannot sleep.
 function _M.lock(self, key)
   if not key then
     return nil, "nil key"

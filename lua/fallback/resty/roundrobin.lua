@@ -20,7 +20,7 @@ local function gcd(a, b)
   return a
 end
 
--- Builds the arrays for find from the table of nodes. The start is random, so that workers begin at
+-- Builds the arrays for find from the table of nodes. The start is random, so workers begin at
 -- different nodes.
 local function rebuild(self)
   local ids, weights, count, step, top = {}, {}, 0, 0, 0

@@ -13,7 +13,7 @@ function _M.to_hex(text)
   end))
 end
 
--- Returns the number at the beginning of a string like C's atoi: 0 if there is none.
+-- Returns the number at the beginning of a string, like C's atoi; 0 if there is none.
 function _M.atoi(text)
   return tonumber(text:match("^%s*([+-]?%d+)")) or 0
 end

@@ -1,4 +1,4 @@
--- A DNS client for nginx packages without lua-resty-dns. It has the part of the interface of
+-- A DNS client for nginx packages without lua-resty-dns. It implements the part of the interface of
 -- resty.dns.resolver that util.dns needs: new and query. Queries use UDP, and TCP if an answer is
 -- truncated.
 
@@ -46,7 +46,7 @@ function _M.new(class, options)
   end
   return setmetatable({
     servers = servers,
-    current = random(#servers), -- so that workers begin with different servers
+    current = random(#servers), -- so workers begin with different servers
     retrans = options.retrans or 5,
     timeout = options.timeout or 2000,
   }, class == _M and mt or { __index = class })
