@@ -47,7 +47,7 @@ func command(out io.Writer) *cobra.Command {
 		}
 		return err
 	})
-	// The controller sends nginx no general configuration, and neither does ingress-nginx.
+	// Neither the controller nor ingress-nginx sends nginx a general configuration.
 	general := leaf("general", "Print the general configuration, which is always empty", nil, func([]string) error {
 		_, err := fmt.Fprintln(out, "{}")
 		return err

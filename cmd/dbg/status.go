@@ -18,7 +18,7 @@ type asker func(path string) (string, error)
 // errNotFound is the error of a path that answers 404.
 var errNotFound = errors.New("not found")
 
-// patience bounds the time for an answer, which contains all backends.
+// patience bounds the wait for an answer, which can contain all backends.
 const patience = 10 * time.Second
 
 func get(port int, path string) (string, error) {
@@ -108,7 +108,7 @@ func certificate(out io.Writer, ask asker, host string) error {
 	return err
 }
 
-// printJSON prints a value with the order of its fields.
+// printJSON prints a value as JSON and keeps the order of its fields.
 func printJSON(out io.Writer, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// claimRoot locks a root directory against other controllers, and stops the nginx that a killed
-// controller has left there. The lock ends when the file is closed or this process ends. Without
+// claimRoot locks a root directory against other controllers, and ends the nginx of a killed
+// controller that used it. The lock ends when the file is closed or this process ends. Without
 // --nginx-root it does nothing: in a container, nginx ends with the controller.
 func claimRoot(root string, log *slog.Logger) (*os.File, error) {
 	if root == "" {

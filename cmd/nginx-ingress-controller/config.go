@@ -27,8 +27,8 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// config turns the command line into the configuration of the controller. It makes the quick checks
-// first and contacts the API server last. Its errors are written for the user.
+// config converts the command line into the configuration of the controller. It makes the quick
+// checks first and contacts the API server last. Its errors are written for the user.
 func (f *flags) config(ctx context.Context, env func(string) string, stderr io.Writer) (config controller.Config, err error) {
 	log := f.logger(stderr)
 	klog.SetSlogLogger(log) // for client-go
@@ -53,7 +53,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	}
 	listeners, err := f.listen(local.root)
 	if err != nil {
-		claim.Close() // nil without --nginx-root; Close then returns an error, which does not matter
+		claim.Close() // nil without --nginx-root; the error of Close is then harmless
 		return config, err
 	}
 	defer func() {
@@ -81,7 +81,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	return config, nil
 }
 
-// fixed returns the part of the configuration that follows from the flags alone.
+// fixed returns the part of the configuration that depends on the flags alone.
 func (f *flags) fixed(log *slog.Logger, stderr io.Writer) controller.Config {
 	return controller.Config{
 		ConfigMap:         types.NamespacedName(f.configMap),
@@ -100,12 +100,12 @@ func (f *flags) fixed(log *slog.Logger, stderr io.Writer) controller.Config {
 	}
 }
 
-// local is what the controller needs from its machine.
+// local contains the parts of the configuration that come from the machine.
 type local struct {
 	root     string
 	nginx    *nginx.Nginx
 	template *render.Template // nil: the built-in one
-	lua      fs.FS            // nil: is installed already
+	lua      fs.FS            // nil: already installed
 }
 
 func (f *flags) local() (found local, err error) {
@@ -122,8 +122,8 @@ func (f *flags) local() (found local, err error) {
 	return found, err
 }
 
-// checkCluster waits for the API server and checks what the flags name in the cluster. It returns
-// what to watch, and the controller's own pod.
+// checkCluster waits for the API server and checks the objects that the flags name. It returns the
+// watch options and the controller's own pod.
 func (f *flags) checkCluster(ctx context.Context, client kubernetes.Interface, pod types.NamespacedName, log *slog.Logger) (watch.Options, *corev1.Pod, error) {
 	if err := watch.AwaitServer(ctx, client, log); err != nil {
 		return watch.Options{}, nil, err
@@ -140,7 +140,7 @@ func (f *flags) checkCluster(ctx context.Context, client kubernetes.Interface, p
 	return watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend), log)
 }
 
-// options returns the options that follow from the flags.
+// options returns the options that the flags determine.
 func (f *flags) options(root string) options.Options {
 	return options.Options{
 		DefaultBackendService: types.NamespacedName(f.defaultBackend),
@@ -226,7 +226,8 @@ func (f *flags) userTemplate() (*render.Template, error) {
 	return read, nil
 }
 
-// luaCode returns the Lua code to install, or nil if --lua-dir is the directory to install it in.
+// luaCode returns the Lua code to install, or nil if --lua-dir is the installation directory
+// itself.
 func (f *flags) luaCode(root string) (fs.FS, error) {
 	if f.luaDir == "" {
 		return lua.FS, nil

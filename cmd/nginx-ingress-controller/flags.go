@@ -140,11 +140,11 @@ func (f *flags) addOurs() {
 
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
-// takenPaths are the other paths on the controller's port and on nginx's status port.
+// takenPaths are the paths in use on the controller's port and on nginx's status port.
 var takenPaths = []string{"/metrics", "/configuration", "/is-dynamic-lb-initialized", "/nginx_status"}
 
 func (f *flags) validate() error {
-	if !(f.syncRate > 0) { // nor NaN
+	if !(f.syncRate > 0) { // also rejects NaN
 		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
 	}
 	if f.dynamicSyncRate != 0 && !(f.dynamicSyncRate >= f.syncRate) {

@@ -12,7 +12,7 @@ import (
 )
 
 // ignored are flags of ingress-nginx that have no effect here, with the reason. They are accepted,
-// so that its command lines work unchanged.
+// so its command lines work unchanged.
 var ignored = map[string]string{
 	"health-check-timeout":    "ingress-nginx does not use it either",
 	"internal-logger-address": "there is no chroot",
@@ -25,7 +25,7 @@ var ignored = map[string]string{
 
 const maxmind = "the controller does not download GeoIP files; put them into /etc/ingress-controller/geoip"
 
-// noEffect begins the usage of a flag without effect.
+// noEffect is the beginning of the usage of a flag without effect.
 const noEffect = "no effect: "
 
 func addIgnored(s *pflag.FlagSet) {
@@ -54,7 +54,7 @@ func addLogging(s *pflag.FlagSet) {
 	s.AddGoFlagSet(logging)
 }
 
-// warnIgnored logs a warning for each flag without effect to which the command line gives a value
+// warnIgnored logs a warning for each flag without effect that the command line sets to a value
 // other than its default.
 func warnIgnored(set *pflag.FlagSet, log *slog.Logger) {
 	set.Visit(func(given *pflag.Flag) {

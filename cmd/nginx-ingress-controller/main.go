@@ -24,7 +24,7 @@ const (
 )
 
 func main() {
-	// nginx's workers must be able to read our files, whatever the inherited umask.
+	// nginx's workers must be able to read our files, regardless of the inherited umask.
 	syscall.Umask(0o022)
 	os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
@@ -64,7 +64,7 @@ func complain(stderr io.Writer, code int, err error) int {
 }
 
 // signals returns two contexts: ctx ends with the first SIGTERM or SIGINT, hurry with the second,
-// which means that the user does not want to wait for nginx's remaining requests.
+// with which the user stops waiting for nginx's remaining requests.
 func signals() (ctx, hurry context.Context, stop func()) {
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, syscall.SIGTERM, syscall.SIGINT)

@@ -25,8 +25,7 @@ func (l *listeners) close() {
 }
 
 // tcpPort is the port of a flag. If the controller itself listens on it, ours is the field for the
-// listener. Otherwise ours is nil: the port is nginx's, and the controller only checks that it is
-// free.
+// listener. If ours is nil, nginx listens, and the controller only checks that the port is free.
 type tcpPort struct {
 	flag   string
 	host   string
@@ -52,8 +51,8 @@ func (f *flags) tcpPorts(l *listeners) []tcpPort {
 	return all
 }
 
-// listen opens the controller's own ports and checks that nginx's are free, so that a port in use
-// is an error here and not just a line in nginx's log.
+// listen opens the controller's own ports and checks that nginx's are free, so a port in use is an
+// error here and not only a line in nginx's log.
 func (f *flags) listen(root string) (_ *listeners, err error) {
 	l := new(listeners)
 	defer func() {
