@@ -13,14 +13,14 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// trials counts the tests of an nginx in quarantine. Each test waits for a token.
+// trials counts the nginx tests of the quarantine. Each test waits for a token.
 type trials struct {
 	*testing.T
 	log, tokens string
 }
 
-// watched replaces nginx by a script that counts tests in quarantine. Only those use a file that
-// ends in .try.
+// watched replaces nginx by a script that counts the tests of the quarantine. Only those use a file
+// that ends in .try.
 func watched(t *testing.T) (*trials, func(*controller.Config)) {
 	folder := t.TempDir()
 	w := &trials{T: t, log: filepath.Join(folder, "trials"), tokens: filepath.Join(folder, "tokens")}
@@ -74,8 +74,8 @@ func (w *trials) let(n int) {
 	}
 }
 
-// Endpoints do not wait for the search for rejected objects, and objects that are known to be
-// rejected cause no tests while others change.
+// Endpoint changes do not wait for the search for rejected objects, and known rejected objects
+// cause no tests while others change.
 func TestPoisonChurn(t *testing.T) {
 	t.Parallel()
 	const poisons = 8
@@ -128,7 +128,7 @@ func TestPoisonChurn(t *testing.T) {
 	}
 }
 
-// rejections returns the ingresses with an Event that nginx rejects them.
+// rejections returns the ingresses with an Event about their rejection.
 func (r *running) rejections() map[string]bool {
 	r.Helper()
 	events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})

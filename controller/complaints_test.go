@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// If a dictionary is too small, an Event reports it, and all workers, new ones as well, serve the
+// If a dictionary is too small, an Event reports it, and all workers, including new ones, serve the
 // previous backends. A larger dictionary resolves the problem.
 func TestFullDictionaryIsReported(t *testing.T) {
 	t.Parallel()

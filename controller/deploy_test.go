@@ -121,7 +121,7 @@ func (r *running) ask(host, uri string, headers ...string) reply {
 	return reply{response, string(body)}
 }
 
-// on returns the same controller for a subtest.
+// on returns the same controller with the T of a subtest.
 func (r *running) on(t *testing.T) *running {
 	copied := *r
 	copied.T = t

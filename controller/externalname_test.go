@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// A service of type ExternalName answers in place of others, as soon as DNS knows its address.
+// A service of type ExternalName works as a default backend once DNS knows its address.
 func TestExternalNameAsDefaultBackend(t *testing.T) {
 	t.Parallel()
 	names := serveNames(t, map[string]string{"all.test.": "127.88.7.1", "errors.test.": "127.88.7.2"})

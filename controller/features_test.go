@@ -95,7 +95,7 @@ func canaryByCookie(r *running) {
 	r.wants("stable", "cookie.example")
 }
 
-// answers sends n requests and returns how many of them each pod answered.
+// answers sends n requests and returns the number of answers by pod.
 func (r *running) answers(n int, host string, uri func(i int) string) map[string]int {
 	r.Helper()
 	count := make(map[string]int)
@@ -198,7 +198,7 @@ func upstreamHost(r *running) {
 	}
 }
 
-// shout answers each message of a WebSocket in capital letters.
+// shout answers each message of a WebSocket in upper case.
 func shout(w http.ResponseWriter, request *http.Request) {
 	conn, err := websocket.Accept(w, request, nil)
 	if err != nil {

@@ -101,13 +101,13 @@ func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 	return launchAs(t, dynamic, func(*controller.Config) {}, create...)
 }
 
-// launchAs is launch, but change may change the controller's configuration.
+// launchAs is like launch; change may modify the controller's configuration.
 func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
 	return launchUntil(t, context.Background(), dynamic, change, create...)
 }
 
-// launchUntil is launchAs, but hurry bounds the graceful shutdown.
+// launchUntil is like launchAs; hurry bounds the graceful shutdown.
 func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
 	program, _ := nginxtest.Find(t, "http_lua")
@@ -204,8 +204,8 @@ func (r *running) must(err error) {
 	}
 }
 
-// listenOutsideEphemeral listens on a port for which the kernel never chooses an address of a pod:
-// an endpoint with the number of a protected port is left out.
+// listenOutsideEphemeral listens on a port that the kernel never assigns to a pod: an endpoint with
+// the number of a protected port is left out.
 func listenOutsideEphemeral(t *testing.T) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nginxtest.FreePorts(t, 1)))
@@ -329,8 +329,8 @@ func (r *running) workers() []int {
 	return pids
 }
 
-// alive reports whether a process runs. A zombie does not: a worker of a dead master may be one
-// until its new parent reaps it.
+// alive reports whether a process runs. A zombie does not count: a worker of a dead master may be a
+// zombie until its new parent reaps it.
 func alive(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {

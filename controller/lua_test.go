@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// theirLua is Lua code that implements the entry scripts and the wire format, and none of our own
+// theirLua is Lua code that implements the entry scripts and the wire format, but none of our own
 // extensions.
 var theirLua = func() fstest.MapFS {
 	files := fstest.MapFS{}

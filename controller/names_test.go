@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// nameserver answers for a few names with their IPv4 address.
+// nameserver answers queries for a few names with their IPv4 addresses.
 type nameserver struct{ net.PacketConn }
 
 func serveNames(t *testing.T, names map[string]string) nameserver {
@@ -58,7 +58,7 @@ func answer(packet []byte, names map[string]string) ([]byte, error) {
 	return message.Pack()
 }
 
-// lua returns our Lua code, with this nameserver in place of the machine's.
+// lua returns our Lua code, with this nameserver in place of the machine's nameservers.
 func (n nameserver) lua(t *testing.T) fs.FS {
 	t.Helper()
 	copied := fstest.MapFS{}

@@ -19,7 +19,7 @@ func TestOfflineNeedsARoot(t *testing.T) {
 	}
 }
 
-// Offline tests a configuration without starting nginx, and says which line nginx refuses.
+// Offline tests a configuration without starting nginx, and names the line that nginx rejects.
 func TestOfflineTestsConfigurations(t *testing.T) {
 	program, _ := nginxtest.Find(t, "http_lua")
 	base, err := port.Free(8)

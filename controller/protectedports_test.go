@@ -131,7 +131,7 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 			request.Header.Set("X-Port", fmt.Sprint(target.port))
 			response, err := nginxtest.Repeating(http.DefaultTransport).RoundTrip(request)
 			r.must(err)
-			io.Copy(io.Discard, response.Body) // at its end, the mirrored requests have been answered, too
+			io.Copy(io.Discard, response.Body) // the body ends after the mirrored requests are answered
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
 				t.Errorf("%s: the request itself: %s", request.Host, response.Status)

@@ -57,7 +57,7 @@ func snippets(r *running) {
 	r.service(pod(r.T, "127.88.0.1", "one"))
 }
 
-// In place of a rejected version, nginx serves nothing that protects less.
+// In place of a rejected version, nginx serves no version that protects less.
 func TestQuarantineProtectsNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -93,7 +93,7 @@ func TestQuarantineProtectsNoLess(t *testing.T) {
 	}
 }
 
-// If nginx rejects a new ingress, its paths do not fall to another ingress that protects less.
+// If nginx rejects a new ingress, its paths are not served by another ingress that protects less.
 func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -113,7 +113,7 @@ func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	r.awaitPath("app.example", "/", "one")
 }
 
-// This is also true for versions that are rejected for their annotations alone.
+// This also applies to versions that are rejected only because of their annotations.
 func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -133,7 +133,7 @@ func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	r.awaitPath("app.example", "/admin", "one")
 }
 
-// A rejected ingress is tested again when the object with which it collided has changed.
+// A rejected ingress is tested again when the object that it conflicted with changes.
 func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -182,7 +182,7 @@ func TestEndpointsAreUpdatedWhileAKeyIsRejected(t *testing.T) {
 	r.move(pod(t, "127.88.0.2", "two"))
 	r.awaitHost("web.example", "two")
 	r.awaitHost("gone.example", "two")
-	r.awaitHost("new.example", "404") // serving it would lack the rules of the key
+	r.awaitHost("new.example", "404") // if served, it would lack the rules of the key
 	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/24;"}, update)
 	r.awaitHost("gone.example", "404")
 	r.awaitHost("new.example", "two")
@@ -213,6 +213,6 @@ func TestFileOfAnIngressBreaksNginx(t *testing.T) {
 		r.awaitHost(host, "one")
 	}
 	write("allow 127.0.0.1; deny all;")
-	r.addIngress(on("sign", "app.example", []string{"/sign"})) // of its surroundings
+	r.addIngress(on("sign", "app.example", []string{"/sign"})) // changes its surroundings
 	r.awaitHost("app.example", "one")
 }

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// With a limit for reloads only, a second new host waits, and endpoints do not.
+// With a limit for reloads only, a second new host waits, but endpoint changes do not.
 func TestReloadsHaveALimitOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	r := launchAs(t, true, func(c *controller.Config) {
@@ -28,8 +28,8 @@ func TestReloadsHaveALimitOfTheirOwn(t *testing.T) {
 	r.awaitHost("first.example", "three") // nothing else asks for a sync
 }
 
-// The limit does not hold back the start of nginx, not even after one that failed: there is no nginx yet
-// that could take what needs no reload.
+// The limit does not delay the start of nginx, not even after a failed start: before the start,
+// nginx cannot receive the changes that need no reload.
 func TestTheStartHasNoLimit(t *testing.T) {
 	t.Parallel()
 	var taken net.Listener

@@ -11,9 +11,9 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// After the first signal, the controller reports that it is not healthy, so that no new clients
-// arrive. It still serves and follows the cluster during the grace period. A second signal ends the
-// grace period, and nginx at once.
+// After the first signal, the controller reports that it is unhealthy, so no new clients arrive. It
+// still serves and follows the cluster during the grace period. A second signal ends the grace
+// period, and nginx immediately.
 func TestGracePeriod(t *testing.T) {
 	hurry, signal := context.WithCancel(t.Context())
 	defer signal()

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Leftovers of interrupted tests are removed after five to ten minutes, again and again.
+// Leftovers of interrupted tests are removed after five to ten minutes, repeatedly.
 func TestSweepIsRepeated(t *testing.T) {
 	root := t.TempDir()
 	leftover := filepath.Join(root, "tmp/nginx/nginx-cfg123")

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// The start fails if a template needs something that nginx lacks. The error has the template's
+// The start fails if a template needs a feature that nginx lacks. The error contains the template's
 // line.
 func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
 	program, _ := nginxtest.Find(t)

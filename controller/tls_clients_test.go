@@ -149,7 +149,7 @@ func TestPodsWithTLS(t *testing.T) {
 	r.awaitTLS(client, "https://wrong.example/", "200 pod saw nginx", fakeName)
 }
 
-// nginx's workers read password files themselves, regardless of their user.
+// nginx's workers can read password files, regardless of their user.
 func TestPasswordsFromSecrets(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true)

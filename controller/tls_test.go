@@ -100,8 +100,8 @@ func (r *running) answer(client *http.Client, url string) (text, certificate str
 	return fmt.Sprintf("%d %s", response.StatusCode, body), certificate
 }
 
-// awaitTLS requests a URL until the answer and the certificate are the wanted ones, several times
-// in a row, because workers apply changes at different times.
+// awaitTLS requests a URL until the answer and the certificate are the wanted ones several times in
+// a row, because workers apply changes at different times.
 func (r *running) awaitTLS(client *http.Client, url, text, certificate string) {
 	r.Helper()
 	var gotText, gotCertificate string
@@ -270,7 +270,7 @@ func TestRedirectsToTLS(t *testing.T) {
 	}
 }
 
-// awaitRedirect requests a URL until it redirects to another one or, if to is empty, until the pod
+// awaitRedirect requests a URL until it redirects to another URL or, if to is empty, until the pod
 // answers.
 func (r *running) awaitRedirect(client *http.Client, url, to string) {
 	r.Helper()

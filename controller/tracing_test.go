@@ -37,7 +37,7 @@ func TestTracerFilesAreWritten(t *testing.T) {
 	}
 }
 
-// If a tracer's file cannot be written, the controller reports it and goes on.
+// If a tracer's file cannot be written, the controller reports it and continues.
 func TestTracerFileThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })

@@ -164,7 +164,7 @@ func TestGeoIPDatabases(t *testing.T) {
 	r.must(apply.Write(city, []byte("a database")))
 	r.awaitAnswer("[GeoLite2-City.mmdb]")
 
-	// New content under the same name causes a reload, because nginx reads it only then.
+	// New content under the same name causes a reload, because nginx reads the file only on reload.
 	r.must(apply.Write(city, []byte("another one")))
 	if sync := r.awaitSync(because("with 11 bytes")); !sync.Reload || len(sync.Why) != 1 || !strings.Contains(sync.Why[0], "GeoLite2-City.mmdb with 10 bytes") {
 		t.Errorf("sync %+v", sync)

@@ -91,8 +91,8 @@ func TestSnippetThatBreaksNginx(t *testing.T) {
 		t.Errorf("the host of the rejected ingress answers %q", got)
 	}
 
-	// If a good ingress becomes bad, the good version is served. Changes together with it and after
-	// it are served.
+	// If a good ingress becomes bad, the good version is served. Simultaneous and later changes of
+	// others are served.
 	r.addIngress(withSnippet("changing", "add_header X-Good 1;"))
 	r.awaitHost("changing.example", "one")
 	r.changeIngress(withSnippet("changing", "add_header no_such_directive;"))
@@ -109,7 +109,7 @@ func TestSnippetThatBreaksNginx(t *testing.T) {
 		t.Errorf("metric %q, want 0", metric(got, "config_last_reload_successful"))
 	}
 
-	// After a correction, they are served as written.
+	// After a correction, both ingresses are served as written.
 	r.changeIngress(withSnippet("early", ""))
 	r.changeIngress(withSnippet("changing", ""))
 	r.awaitHost("early.example", "one")
@@ -132,7 +132,7 @@ func metric(page, name string) string {
 	return ""
 }
 
-// A key of the ConfigMap can break nginx, too. Everything else is served.
+// A key of the ConfigMap can also break nginx. Everything else is served.
 func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	t.Parallel()
 	const main = "worker_priority no_such_priority;" // denies no access
@@ -156,8 +156,8 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 		}
 	}
 
-	// If a good value becomes bad, the good one stays in use. Changes together with it and after it
-	// are served.
+	// If a good value becomes bad, the good one stays in use. Simultaneous and later changes are
+	// served.
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All first always;"}, update)
 	wantHeader("first")
@@ -257,7 +257,7 @@ func TestIngressThatTheConfigMapLetsIn(t *testing.T) {
 		r.addIngress(withSnippet("bad", "no_such_directive on;"))
 		r.addIngress(withSnippet("good", "add_header X-Good 1;"))
 	})
-	r.awaitHost("bad.example", "one") // without its snippet
+	r.awaitHost("bad.example", "one") // served without its snippet
 	r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
 	if event := r.awaitRejection("bad"); !strings.Contains(event, "no_such_directive") {
 		t.Errorf("Event %q", event)

@@ -72,8 +72,8 @@ type late struct{}
 
 func (late) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// A large review waits for its turn before it is read, which must not use up the time for reading it. One
-// that does not arrive in time is no bad request.
+// A large review waits for its turn before it is read; the wait does not count toward the read
+// timeout. A review that does not arrive in time is not a bad request.
 func TestLargeReviewsHaveTheirTimeAfterTheirTurn(t *testing.T) {
 	handler := Handler(func(*networkingv1.Ingress) Verdict { return Verdict{} }, func(metrics.Admission) {}, slog.New(slog.DiscardHandler))
 	request := httptest.NewRequest(http.MethodPost, "/", late{})

@@ -59,8 +59,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// unsafe looks for texts that could end a directive of nginx.conf, among the values that differ
-// from those without annotations.
+// unsafe checks the values that differ from those without annotations for text that could end a
+// directive of nginx.conf.
 func unsafe(t *testing.T, path string, was, is reflect.Value) {
 	switch is.Kind() {
 	case reflect.String:

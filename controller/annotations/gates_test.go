@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// gate is an ingress, and what becomes of its annotations.
+// gate is an ingress, and the expected result of parsing its annotations.
 type gate struct {
 	given, config string // annotations and keys of the ConfigMap, a line each
 	options       func(*options.Options)
@@ -154,8 +154,8 @@ func (g gate) check(t *testing.T) {
 	}
 }
 
-// Given a value that no format accepts, each key does what its row defines. Keys that accept any
-// text are excluded.
+// Each key handles a value that no format accepts as its row specifies. Keys that accept any text
+// are excluded.
 func TestInvalidValuesFollowTheTable(t *testing.T) {
 	const bad = "\x01;\n}"
 	for _, family := range annotations.Families() {

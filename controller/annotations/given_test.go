@@ -10,7 +10,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Ingresses without annotations have equal sets, whatever else differs, so they can share one.
+// Ingresses without annotations have equal sets, regardless of other differences, so they can share
+// one.
 func TestSetsOfIngressesWithoutAnnotationsAreEqual(t *testing.T) {
 	opts := options.Options{Config: options.Defaults(1, false)}
 	opts.Config.LimitRate, opts.Config.GlobalAuthURL = 5, "http://auth.example/"
@@ -34,7 +35,7 @@ func TestSetsOfIngressesWithoutAnnotationsAreEqual(t *testing.T) {
 	}
 }
 
-// The same annotations make the same fingerprint; those without the prefix do not count.
+// The same annotations give the same fingerprint; annotations without the prefix do not count.
 func TestFingerprint(t *testing.T) {
 	of := func(all map[string]string) uint64 {
 		return Fingerprint(&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: all}}, new(options.Options))

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// testdata/table.txt contains ingress-nginx's annotations, each with its risk, its scope and what
-// happens to a bad value. It differs from ingress-nginx where a bad value would leave the location
+// testdata/table.txt lists ingress-nginx's annotations, each with its risk, its scope and the
+// handling of a bad value. It differs from ingress-nginx where a bad value would leave the location
 // open there, or more open than requested (docs/compat.md).
 func TestEveryAnnotationOfIngressNginxExists(t *testing.T) {
 	text, err := os.ReadFile("testdata/table.txt")

@@ -49,8 +49,8 @@ func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	}
 }
 
-// When a reload takes too long, its workers may still come. So even the configuration before it needs a
-// reload, and everything that Lua received before is sent again.
+// When a reload takes too long, its workers may still start. So even a return to the previous
+// configuration needs a reload, and all data that Lua received before is sent again.
 func TestReloadThatFailsHalfwayIsUndone(t *testing.T) {
 	f := newWithLua(t)
 	one := f.state("one", reportWorkers, `[{"name": "one"}]`)
@@ -102,7 +102,7 @@ func (f *withLua) awaitWorkers(n int) []nginx.Worker {
 	}
 }
 
-// oneServes returns true when it has seen 20 times that one new worker serves, another one is
+// oneServes returns true after it has seen 20 times that one new worker serves, another one is
 // starting, and no old one is left.
 func (f *withLua) oneServes(old []nginx.Worker) bool {
 	isOld := func(w nginx.Worker) bool {

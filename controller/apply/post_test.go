@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A worker may end just when the controller sends it a change over the connection that it keeps.
+// A worker may end just when the controller sends it a change over the kept connection.
 func TestPostsKeepAConnection(t *testing.T) {
 	var connections, posts atomic.Int32
 	var dying atomic.Bool

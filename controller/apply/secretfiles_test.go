@@ -38,7 +38,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	if info, err := os.Stat(a); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: others can read a key", info, err)
 	}
-	// Other content alone causes a reload.
+	// Changed content alone causes a reload.
 	report := f.must(f.reach(with("one", map[string][]byte{a: []byte("2"), b: []byte("b")})))
 	if !report.Reloaded {
 		t.Error("no reload although the content of a file changed")
@@ -63,7 +63,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(b, []byte("b"))
 }
 
-// The target does not read files that it knows, but notices what others did to them.
+// The target does not reread files that it knows, but notices changes by others.
 func TestSecretFilesAreRestored(t *testing.T) {
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
@@ -135,7 +135,7 @@ func TestServersArePosted(t *testing.T) {
 	}
 }
 
-// If Lua accepts deltas, only changed certificates are sent again, also after a rejected POST.
+// If Lua accepts deltas, only changed certificates are sent, even after a rejected POST.
 func TestChangedServersArePosted(t *testing.T) {
 	f := newFixture(t)
 	state := f.state("one", "[]")

@@ -20,7 +20,7 @@ func TestSweepRemovesOldLeftoversOnly(t *testing.T) {
 		"tmp/nginx/nginx.pid":                 now.Add(-time.Hour),
 		"etc/nginx/.nginx.conf.next-1":        now.Add(-time.Hour),
 		"etc/nginx/nginx.conf.try":            now.Add(-time.Hour),
-		"etc/nginx/nginx.conf.next":           now.Add(-time.Hour), // an error told the user to look at it
+		"etc/nginx/nginx.conf.next":           now.Add(-time.Hour), // an error message refers to it
 		"etc/nginx/nginx.conf":                now.Add(-time.Hour),
 		"etc/nginx/lua/.cfg.json-77":          now.Add(-time.Hour),
 		"etc/ingress-controller/ssl/.a.pem-7": now.Add(-time.Hour),

@@ -141,7 +141,7 @@ func TestCompleteChainsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Results for Secrets that are gone are forgotten, even if the answer arrives later.
+// Results for deleted Secrets are dropped, even if the answer arrives later.
 func TestDeletedSecretsAreForgotten(t *testing.T) {
 	w := newWorld(t)
 	root := pki.New("root")

@@ -125,7 +125,7 @@ func TestNginxAcceptsEdgeValues(t *testing.T) {
 	testConf(t, cluster, parse(flags{}, nil).Options)
 }
 
-// ingresses is a source with nothing but ingresses.
+// ingresses is a source with ingresses only.
 type ingresses struct {
 	snapshot.Source
 	all []*networkingv1.Ingress

@@ -92,7 +92,7 @@ func TestConfigMapOverridesFlags(t *testing.T) {
 	}
 }
 
-// One key must not prevent every reload, so a path where the tracer's file cannot be written has no
+// One key must not prevent every reload, so a tracer file path that cannot be written has no
 // effect.
 func TestUnwritablePathIsAFinding(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"opentelemetry-config": "/etc/ingress-controller/none/otel.toml"})
@@ -164,7 +164,7 @@ func TestExpiringCertificatesAreFindings(t *testing.T) {
 	}
 }
 
-// A Compiler that has compiled other clusters before returns the same as Compile.
+// A Compiler that compiled other clusters before returns the same result as Compile.
 func TestCompilerMatchesCompile(t *testing.T) {
 	var compiler compile.Compiler
 	for i, step := range []struct{ manifests, key, value string }{
@@ -215,7 +215,7 @@ func TestCompilerReportsWhatNginxLacks(t *testing.T) {
 	}
 }
 
-// nginx itself checks some GeoIP databases for changes. A change of the others is a change of the
+// nginx itself checks some GeoIP databases for changes. A change of any other database changes the
 // state.
 func TestDatabasesArePartOfTheState(t *testing.T) {
 	for every, want := range map[string]int{"0": 1, "5": 0} {

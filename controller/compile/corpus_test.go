@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/corpus/clusters"
 )
 
-// nginx accepts the configuration of generated clusters, with everything that is broken in them. The
-// seeds choose all variants of the ConfigMap.
+// nginx accepts the configuration of generated clusters, including their broken objects. The seeds
+// cover all variants of the ConfigMap.
 func TestNginxAcceptsGeneratedClusters(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

@@ -81,8 +81,8 @@ var (
 	})
 )
 
-// villageRarity returns how rare an annotation is. Those through which ingresses affect each other
-// are frequent.
+// villageRarity returns the rarity of an annotation. Annotations through which ingresses affect
+// each other are frequent.
 func villageRarity(annotation string) int {
 	switch annotation {
 	case "canary", "default-backend", "from-to-www-redirect", "server-alias":
@@ -212,8 +212,8 @@ func (v *village) settings(i int) parsed {
 	return parse(flags{DefaultSSLCertificate: "x/cert", DynamicConfiguration: new(i == 1)}, config)
 }
 
-// follow compiles a sequence of random clusters and compares each result with that of a whole
-// build: findings, the state, and the steps and reasons from the state before.
+// follow compiles a sequence of random clusters and compares each result with that of a full build:
+// findings, the state, and the steps and reasons from the previous state.
 func follow(t *testing.T, seed uint64, steps int) {
 	t.Helper()
 	v := &village{rand.New(rand.NewPCG(seed, 2)), snapshot.NewLedger(), map[int]*networkingv1.Ingress{}, map[*networkingv1.Ingress]snapshot.Closure{}}
@@ -284,7 +284,7 @@ func lookedUp(m *model.Model) map[types.NamespacedName]bool {
 	return names
 }
 
-// Incremental compilation gives the same as a whole one, whatever ingresses share.
+// Incremental compilation gives the same result as a full one, regardless of what ingresses share.
 func TestIncrementalCompilation(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {

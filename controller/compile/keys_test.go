@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shownElsewhere are the keys that do not affect what nginx reads here, with the reason.
+// shownElsewhere are the keys that do not affect nginx's input in this test, with the reason.
 var shownElsewhere = map[string]string{
 	"syslog-host":                  "enable-syslog, which needs it",
 	"app-root":                     "declared by ingress-nginx and never read",
@@ -123,10 +123,10 @@ var besides = map[string]string{
 	"upstream-keepalive": "upstream-keepalive-connections: 7",
 }
 
-// Every key of the ConfigMap changes what nginx reads, or is listed above.
+// Every key of the ConfigMap changes nginx's input, or is listed above.
 func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
-	// Most keys have the same ConfigMap before.
+	// Most keys have the same ConfigMap before the change.
 	states := make(map[string]plan.State)
 	stateBefore := func(t *testing.T, data map[string]string) plan.State {
 		key := fmt.Sprint(data)

@@ -16,7 +16,7 @@ import (
 
 const prefix = "nginx.ingress.kubernetes.io/"
 
-// adorn adds annotations to some ingresses for which endpoints affect more than their backend:
+// adorn adds annotations to some ingresses that make endpoints affect more than their backend:
 // canaries, default backends, sessions.
 func (p population) adorn() {
 	for i, ingress := range p.ingresses {

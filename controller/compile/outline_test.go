@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// outline returns the parts of nginx.conf that decide who answers which requests: the upstream
+// outline returns the parts of nginx.conf that determine who answers which requests: the upstream
 // blocks, and the locations of each host with the directives that pass requests on.
 func outline(conf []byte) string {
 	var kept []string

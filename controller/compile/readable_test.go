@@ -22,7 +22,7 @@ var scraps = strings.Fields(`$ $x ${ ${host} ${x} $1 $host $request_uri $http_a 
 	/ /a . .. , , : - _ = & 0 1 2 -1 499 404 99999999999999999999 8k 4b 1m 2g off on default close basic http:// https://a.example http://127.0.0.1:81/ auth.example
 	10.0.0.0/8 ::1 127.0.0.1 a b.example *.c.example d.* GET 200 5m error timeout http_502 true false GRPC FCGI AUTO_HTTP cookie any all`)
 
-// accepted are values for each annotation for which parsing reports nothing.
+// accepted are values for each annotation that parsing accepts without a problem.
 var accepted = sync.OnceValue(func() map[string][]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := make(map[string][]string)
@@ -38,7 +38,7 @@ var accepted = sync.OnceValue(func() map[string][]string {
 			}
 		}
 	}
-	// A family's other annotations have an effect only with those that turn it on.
+	// A family's other annotations take effect only with the annotations that turn it on.
 	values["auth-url"] = append(values["auth-url"], "http://127.0.0.1/$request_uri", "http://no.such.host.invalid/x", "https://$x/")
 	values["mirror-target"] = append(values["mirror-target"], "http://no.such.host.invalid$request_uri", "https://a.example/$x")
 	return values
@@ -53,7 +53,7 @@ var enabling = map[string]string{
 // plainOptions are computed only once, because the tests parse thousands of values.
 var plainOptions = sync.OnceValue(func() options.Options { return parse(flags{}, nil).Options })
 
-// said returns what parsing reports about a value.
+// said returns the problems that parsing reports for a value.
 func said(name, value string) []string {
 	given := make(map[string]string)
 	for key, with := range enabling {
@@ -86,7 +86,7 @@ func scribble(random *rand.Rand) string {
 	return text.String()
 }
 
-// anyCluster has n ingresses with arbitrary paths and with annotations that are accepted.
+// anyCluster returns a cluster of n ingresses with arbitrary paths and valid annotations.
 func anyCluster(random *rand.Rand, n int) population {
 	p := populate(n)
 	values := accepted()

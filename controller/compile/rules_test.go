@@ -49,8 +49,8 @@ func TestRulesOfChanges(t *testing.T) {
 	}
 }
 
-// Package model has the rules for single clusters. One file here has the outlines of all their
-// results.
+// Package model contains the rules for single clusters. One file here contains the outlines of all
+// their results.
 func TestOutlinesOfModelRules(t *testing.T) {
 	var outlines txtar.Archive
 	outlines.Comment = []byte("Outlines of the results of the rules in ../../model/testdata.\n\n")

@@ -88,7 +88,8 @@ func (p *pipeline) sync(b *testing.B, cluster *snapshot.Ledger, opts parsed) []p
 }
 
 // BenchmarkEndpointChange measures a change of one endpoint, up to the step that posts it, with its
-// reason. With --backends-delta the step includes the body, which now and then has all backends.
+// reason. With --backends-delta the step includes the body, which occasionally contains all
+// backends.
 func BenchmarkEndpointChange(b *testing.B) {
 	for _, n := range sizes {
 		for _, delta := range []bool{false, true} {
@@ -147,8 +148,8 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards. Ingresses
-// have no annotations, one of forty sets of them, or something in common.
+// BenchmarkFirstSync measures a first sync, and the memory per ingress afterwards. Ingresses have
+// no annotations, one of forty sets of them, or a common property.
 func BenchmarkFirstSync(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) { benchmarkFirstSync(b, large(n)) })
@@ -165,7 +166,7 @@ func BenchmarkFirstSync(b *testing.B) {
 	}
 }
 
-// alike yields populations of 5,000 ingresses that have something in common.
+// alike yields populations of 5,000 ingresses with a common property.
 func alike() iter.Seq2[string, func() population] {
 	each := func(change func(*networkingv1.Ingress)) func() population {
 		return func() population {
@@ -318,8 +319,8 @@ func benchmarkIngressChange(b *testing.B, whole population) {
 	}
 }
 
-// BenchmarkCertificateRenewal measures a renewed certificate among 5,000, up to the body of its POST.
-// With --backends-delta the body has only that certificate.
+// BenchmarkCertificateRenewal measures a renewed certificate among 5,000, up to the body of its
+// POST. With --backends-delta the body contains only that certificate.
 func BenchmarkCertificateRenewal(b *testing.B) {
 	for _, delta := range []bool{false, true} {
 		b.Run(fmt.Sprintf("delta=%t", delta), func(b *testing.B) { benchmarkCertificateRenewal(b, delta) })

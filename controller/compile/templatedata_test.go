@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// templateCluster has an ingress for each kind of data. CA, CERTIFICATE, KEY and CRL stand for those
-// in base64.
+// templateCluster has an ingress for each kind of data. CA, CERTIFICATE, KEY and CRL are
+// placeholders for base64 data.
 const templateCluster = `
 apiVersion: v1
 kind: Service
@@ -85,7 +85,8 @@ metadata: {name: controller, namespace: ingress-nginx}
 data: {load-balance: ewma, enable-serial-reloads: "true", global-allowed-response-headers: "X-A,X-B"}
 `
 
-// Templates of ingress-nginx's forks read data that neither our template nor ingress-nginx's does.
+// Templates of ingress-nginx's forks read data that neither our template nor that of ingress-nginx
+// reads.
 func TestTemplateDataOfForks(t *testing.T) {
 	authority := pki.New("shop")
 	certificate := authority.Issue("shop.example", nil)

@@ -157,7 +157,7 @@ func TestReasonsAreLimited(t *testing.T) {
 	}
 }
 
-// BenchmarkSync measures what a change costs the controller before it configures nginx.
+// BenchmarkSync measures the controller's cost of a change before it configures nginx.
 func BenchmarkSync(b *testing.B) {
 	whole := populate(1000)
 	opts := parse(flags{}, nil)

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/files"
 )
 
-// patience bounds every wait. It only elapses when something is broken.
+// patience bounds every wait. It elapses only if a test fails.
 const patience = 20 * time.Second
 
 // follower reads a file at each change that Watch reports.
@@ -130,7 +130,7 @@ func TestFolder(t *testing.T) {
 	f.want("one")
 }
 
-// The folder is replaced, and missing long enough for that to be noticed.
+// The folder is replaced, and is missing long enough for Watch to notice.
 func TestFolderThatComesBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "templates")
 	path := filepath.Join(dir, "nginx.tmpl")

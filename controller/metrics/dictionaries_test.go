@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// They are served even if most metrics are not.
+// The metrics of dictionaries are served even if most others are not.
 func TestDictionaries(t *testing.T) {
 	options := options
 	options.Full = false

@@ -22,7 +22,7 @@ func collect(c prometheus.Collector) map[*prometheus.Desc]float64 {
 	return values
 }
 
-// The totals keep the usage of a process that is gone.
+// The totals include the usage of a process that has ended.
 func TestProcesses(t *testing.T) {
 	alive := []int{os.Getpid()}
 	p := newProcesses(maker{}, func() []int { return alive })

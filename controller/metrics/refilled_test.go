@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A scrape while a metric is filled again sees all series.
+// A scrape while a metric is refilled sees all series.
 func TestScrapesSeeNoGapWhileMetricsAreFilled(t *testing.T) {
 	const series = 500
 	var found [2][]Orphan

@@ -91,7 +91,7 @@ func TestProtectionThatDoesNotFitDenies(t *testing.T) {
 	}
 }
 
-// Without one of its variables, a cache key might not distinguish clients. Then the responses of
+// Without one of its variables, a cache key might not distinguish clients. Then responses of
 // external authentication are not cached.
 func TestACacheKeyWithoutItsVariables(t *testing.T) {
 	for key, want := range map[string]string{"$cookie_id$http_authorization": "$cookie_id$http_authorization", "$remote_usr": "", "$remote_user": "$remote_user"} {

@@ -12,7 +12,7 @@ import (
 )
 
 // answeredBy returns the location that nginx would choose. If one path of a server is a pattern,
-// nginx matches all as patterns, ignoring case, and takes the first match.
+// nginx matches all as patterns, ignoring case, and uses the first match.
 func answeredBy(all []*model.Location, patterns bool, request string) *model.Location {
 	var best *model.Location
 	for _, l := range all {
@@ -29,7 +29,7 @@ func answeredBy(all []*model.Location, patterns bool, request string) *model.Loc
 	return best
 }
 
-// Requests for a path that nginx.conf cannot have never reach the location of a shorter path.
+// Requests for a path that nginx.conf cannot contain never reach the location of a shorter path.
 func TestAPathThatDoesNotFitIsDenied(t *testing.T) {
 	long := strings.Repeat("x", 4000)
 	for name, test := range map[string]struct {

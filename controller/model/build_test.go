@@ -65,8 +65,8 @@ func matches(claim string, isExact bool, request string) bool {
 	return request == claim || strings.HasPrefix(request, claim+"/")
 }
 
-// Whichever paths two ingresses claim: no two locations of a server are equal, because nginx would
-// reject them; every claim that is kept gets its requests; the older ingress wins; requests that a
+// For all paths that two ingresses may claim: no two locations of a server are equal, because nginx
+// would reject them; every kept claim gets its requests; the older ingress wins; requests that a
 // path does not match in Kubernetes do not reach it.
 func FuzzPaths(f *testing.F) {
 	f.Add("/p", false, "/p", true, "/p")
@@ -106,8 +106,9 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// A prefix that is rewritten to itself is a rewritten prefix "/p/", so nginx matches all paths of the
-// host as regular expressions. A path that is not a regular expression is matched literally.
+// A prefix "/p" that is rewritten to itself makes the location "/p/" a pattern, so nginx matches
+// all paths of the host as regular expressions. A path that is not a regular expression is matched
+// literally.
 func TestPathsBesideAPrefixThatIsRewrittenToItself(t *testing.T) {
 	itself := ingress("itself", path("/p", false))
 	itself.Annotations = map[string]string{annotations.DefaultPrefix + "/rewrite-target": "/p"}

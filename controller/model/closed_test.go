@@ -54,7 +54,8 @@ func served(s *model.Server) string {
 	return strings.Join(parts, " ")
 }
 
-// A closed ingress answers 503 and keeps its names. It does not affect the backends of others.
+// A closed ingress answers 503 and keeps its names. It does not affect the backends of other
+// ingresses.
 func TestClosedIngresses(t *testing.T) {
 	place := func(path string) snapshot.Route { return snapshot.Route{Host: "a.example", Path: path, Exact: true} }
 	for name, test := range map[string]struct {

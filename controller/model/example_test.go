@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Build turns manifests into servers, locations and backends, and reports a finding where it
-// cannot.
+// Build converts manifests into servers, locations and backends, and reports its problems as
+// findings.
 func ExampleBuild() {
 	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(`
 apiVersion: networking.k8s.io/v1

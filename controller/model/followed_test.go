@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Every annotation whose value the model looks up as a Secret must say so, because package watch
-// ignores changes of other Secrets.
+// Every annotation whose value the model looks up as a Secret must be marked as such, because
+// package watch ignores changes of other Secrets.
 func TestSecretAnnotationsAreMarked(t *testing.T) {
 	secret := types.NamespacedName{Namespace: "demo", Name: "probe"}
 	opts := options.Options{Config: options.Defaults(1, false)}

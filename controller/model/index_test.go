@@ -15,14 +15,14 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// A change of one ingress builds the servers of others again only if it can affect them. Package
-// render renders a server again if it is another object.
+// A change of one ingress rebuilds the servers of others only if it can affect them. Package render
+// renders a server again if it is a different object.
 func TestServersOfOneServiceAreIndependent(t *testing.T) {
 	t.Parallel()
 	const fallback, affinity = annotations.DefaultPrefix + "/default-backend", annotations.DefaultPrefix + "/affinity"
 	for name, c := range map[string]struct {
 		all, changed map[string]string // annotations of all ingresses at first, and of one ingress later
-		others       int               // the number of other servers that are built again
+		others       int               // the number of other servers that are rebuilt
 	}{
 		"a path":                          {nil, nil, 0},
 		"a setting of the location":       {nil, map[string]string{annotations.DefaultPrefix + "/proxy-body-size": "2m"}, 0},

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Without validation, a redirect can have an unknown variable. The finding names the annotation that the
-// ingress has.
+// Without validation, a redirect can contain an unknown variable. The finding names the annotation
+// that the ingress uses.
 func TestUnknownVariablesOfRedirectsAreAttributed(t *testing.T) {
 	for _, name := range []string{"temporal-redirect", "permanent-redirect"} {
 		ingress := new(networkingv1.Ingress)

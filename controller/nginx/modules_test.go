@@ -10,15 +10,14 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// pretended is a script that answers -V and -t like an nginx. It has built-in directives, and knows
-// others after a file is loaded. It appends a line to a file for each -t.
+// pretended is a script that answers -V and -t like nginx. It has built-in directives, and knows
+// others after it loads a file. It appends a line to a file for each -t.
 type pretended struct {
 	path, modules, tests string
 }
 
-// pretend writes such a script. A file in the folder of modules contains the directives that
-// loading it adds. A file with the content "broken" cannot be loaded; one with "twice" is linked in
-// already.
+// pretend writes such a script. A file in the modules folder lists the directives that loading it
+// adds. A file with the content "broken" cannot be loaded; one with "twice" is already linked in.
 func pretend(t *testing.T, arguments string, known []string, files map[string]string) pretended {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +67,7 @@ done < "$2"
 	return p
 }
 
-// What counts is what nginx accepts, not its build options or the names of files.
+// Only nginx's acceptance counts, not its build options or the names of files.
 func TestModulesAreTested(t *testing.T) {
 	for name, test := range map[string]struct {
 		arguments string
@@ -144,7 +143,7 @@ func TestAnswersAreCached(t *testing.T) {
 	}
 }
 
-// If nginx refuses every configuration, that does not mean that it has no modules.
+// An nginx that rejects every configuration does not count as one without modules.
 func TestNginxThatRefusesEverything(t *testing.T) {
 	p := pretend(t, "", nil, nil)
 	script, err := os.ReadFile(p.path)

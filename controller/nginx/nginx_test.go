@@ -87,7 +87,7 @@ func TestModulesPath(t *testing.T) {
 	}
 }
 
-// A test of a configuration that succeeds is no error, even if a child keeps nginx's output open.
+// A successful test is not an error, even if a child keeps nginx's output open.
 func TestOutputThatIsReadTooLate(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "nginx")
@@ -99,7 +99,7 @@ func TestOutputThatIsReadTooLate(t *testing.T) {
 	}
 }
 
-// nginx may log an error that is not fatal before the kernel ends it.
+// A kill of nginx -t is no verdict, even if nginx has already logged a non-fatal error.
 func TestKilledTestDecidesNothing(t *testing.T) {
 	for how, want := range map[string]bool{"kill -9 $$": true, "exit 1": false} {
 		binary := filepath.Join(t.TempDir(), "nginx")

@@ -12,7 +12,8 @@ import (
 	"windtunnel.dev/controller/metrics"
 )
 
-// A complaint names the dictionary to make larger, and is one Event until nginx accepts what it was sent.
+// A complaint names the dictionary to enlarge, and causes only one Event until nginx accepts the
+// POST.
 func TestComplaintNamesTheDictionary(t *testing.T) {
 	for path, dictionary := range map[string]string{
 		"/configuration/backends": "configuration_data",

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// An ingress that was rejected has no orphans: its requests get 503 whether its service exists or not.
+// A rejected ingress has no orphans: its requests get 503 whether its service exists or not.
 func TestOrphans(t *testing.T) {
 	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(`
 apiVersion: networking.k8s.io/v1

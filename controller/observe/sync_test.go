@@ -17,7 +17,7 @@ import (
 
 var failed = regexp.MustCompile(`\nnginx_ingress_controller_errors\{.*\} 1\n`)
 
-// A reload that fails is counted and has an Event, unless the controller has ended it.
+// A failed reload is counted and has an Event, unless the controller ended it.
 func TestFailedReload(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -50,8 +50,8 @@ func TestFailedReload(t *testing.T) {
 
 var successful = regexp.MustCompile(`\nnginx_ingress_controller_config_last_reload_successful\{.*\} 1\n`)
 
-// A rejected configuration that is no longer wanted is no failure any more, also if the same sync brings
-// new endpoints. A reload that must wait says nothing about it.
+// A rejected configuration that is no longer wanted is not a failure any more, even if the same
+// sync sends new endpoints. A reload that must wait leaves the failure unchanged.
 func TestRejectedConfigurationIsNoLongerWanted(t *testing.T) {
 	endpoints := []plan.Step{{Kind: plan.PostBackends}}
 	for _, test := range []struct {

@@ -47,7 +47,7 @@ func TestRowsAreComplete(t *testing.T) {
 	}
 }
 
-// parsed has one key of the ConfigMap, and how the value changes the defaults.
+// parsed contains keys of the ConfigMap, their values, and the resulting changes of the defaults.
 var parsed = map[string]struct {
 	key, value string
 	want       func(*options.Config)
@@ -251,7 +251,7 @@ func TestTracersWithoutModule(t *testing.T) {
 	defaults := options.Defaults(4, true)
 	for name, test := range map[string]struct {
 		data     map[string]string
-		template bool // one of the user
+		template bool // a user's template
 		problems []string
 	}{
 		"default":       {data: map[string]string{"zipkin-collector-port": "9411"}},
@@ -317,12 +317,12 @@ func TestEveryKeySaysWhatItProtects(t *testing.T) {
 	}
 }
 
-// free are the types whose values may have several lines: text that is put into nginx.conf
-// unchanged or in quotes, and text that never gets there.
+// free are the types whose values may have several lines: text that is inserted into nginx.conf
+// unchanged or quoted, and text that nginx.conf does not contain.
 var free = map[string]bool{"text": true, "quoted": true, "list of texts": true, "dicts": true, "ticketkey": true}
 
 // For any ConfigMap, each key gets its value or a problem. Parsing the displayed form of a good
-// value again returns the same value.
+// value returns the same value.
 func FuzzParse(f *testing.F) {
 	for _, key := range options.Keys() {
 		f.Add(key.Name, key.Default)
@@ -360,12 +360,12 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// isList reports whether the key is a list, of which the good items are used.
+// isList reports whether the key is a list; bad items do not invalidate its good items.
 func isList(key string) bool {
 	return slices.ContainsFunc(options.Keys(), func(k options.Key) bool { return k.Name == key && strings.HasPrefix(k.Type, "list of ") })
 }
 
-// lineBreak returns a text within value that has several lines; empty if there is none.
+// lineBreak returns a multi-line text within value; empty if there is none.
 func lineBreak(value reflect.Value) string {
 	switch value.Kind() {
 	case reflect.String:

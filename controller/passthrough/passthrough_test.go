@@ -68,7 +68,7 @@ func (w *world) listen(answer func(net.Conn)) string {
 }
 
 // pod starts a TLS server and returns its address. It answers with its name and everything that it
-// read until the client closed its write side.
+// reads until the client closes its write side.
 func (w *world) pod(name string) string {
 	pair := pki.New("root").Issue(name, []string{"raw.example"})
 	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
@@ -144,8 +144,7 @@ func (w *world) wantNginx(client net.Conn) string {
 	}
 }
 
-// The name is compared as a whole, without regard to case. Each side may close its write side
-// first.
+// The whole name is compared, regardless of case. Each side may close its write side first.
 func TestNameSelectsTheDestination(t *testing.T) {
 	w := newWorld(t)
 	w.wantAnswer("raw.example", "pod heard hello")

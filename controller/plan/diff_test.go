@@ -42,7 +42,7 @@ func TestStepsLeadToTheWantedState(t *testing.T) {
 	}
 }
 
-// For any two nginx.conf files, there is a step if their bytes differ, and it has a reason.
+// For any two nginx.conf files whose bytes differ, there is a step, and it has a reason.
 func FuzzDiff(f *testing.F) {
 	f.Add("server {\nserver_name a;\nlocation / {\nset $x 1;\n}\n}\n", "server {\nserver_name a;\nlocation / {\nset $x 2;\n}\n}\n", "{}", `{"name":"x","endpoints":[{"address":"a","port":"1"}]}`)
 	f.Add("}\n{\nserver_name", "  a;\n# b", `{"name":1,"endpoints":{}}`, "null")

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// While a reload waits, the running nginx.conf still sends connections to backends that only it uses.
+// While a reload waits, the running nginx.conf still sends requests to backends that only it uses.
 func TestHoldKeepsTheBackendsThatTheRunningConfigurationUses(t *testing.T) {
 	state := func(text string, backends ...*wire.Backend) plan.State {
 		list := wire.NewList(backends...)

@@ -9,7 +9,7 @@ import (
 )
 
 // closedWithout lists the protecting annotations whose invalid values are ignored, with the reason
-// why that admits nobody.
+// why that admits no additional clients.
 var closedWithout = map[string]string{
 	"auth-signin":                    "clients that are not authenticated get 401",
 	"auth-signin-redirect-param":     "as above; it is only the name of a parameter",
@@ -42,8 +42,8 @@ var closedWithout = map[string]string{
 	"proxy-ssl-protocols":            "TLS 1.2",
 }
 
-// A location must not be open without its protection. An invalid value of a protecting annotation
-// denies all requests, keeps the earlier version, or is ignored if that is stricter.
+// A location must not lose its protection. An invalid value of a protecting annotation denies all
+// requests, keeps the earlier version, or is ignored if that is stricter.
 func TestInvalidValuesNeverWidenAccess(t *testing.T) {
 	for _, unchecked := range []bool{false, true} {
 		for _, p := range protections {

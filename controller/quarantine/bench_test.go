@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkNothingRejected measures what the quarantine adds to a sync if nginx rejects nothing.
+// BenchmarkNothingRejected measures the cost of the quarantine per sync if nginx rejects nothing.
 func BenchmarkNothingRejected(b *testing.B) {
 	for _, n := range []int{100, 1000, 5000, 20000} {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {

@@ -19,8 +19,8 @@ func twenty() (all []*networkingv1.Ingress) {
 	return all
 }
 
-// searching returns a run in a search among 20 ingresses that nginx accepted before: at its start, or
-// when it has found i03.
+// searching returns a run in a search among 20 ingresses that nginx accepted before: at its start,
+// or after it has found i03.
 func searching(t *testing.T, found bool) (*run, []*networkingv1.Ingress) {
 	r := newRun(t)
 	all := twenty()
@@ -65,7 +65,7 @@ func TestDeletionDuringASearch(t *testing.T) {
 	}
 }
 
-// The verdict about a version is not one about a version that corrects it during the search.
+// A verdict about a version does not apply to one that corrects it during the search.
 func TestCorrectionDuringASearch(t *testing.T) {
 	r, all := searching(t, true)
 	all[3] = asking("i03", "proxy-body-size: 1m")

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// asking returns an ingress of host a.example. The text has its annotations as "key: value",
-// separated by semicolons.
+// asking returns an ingress of host a.example. text contains its annotations as "key: value",
+// separated by "|".
 func asking(name, text string, paths ...string) *networkingv1.Ingress {
 	ingress := new(networkingv1.Ingress)
 	ingress.Namespace, ingress.Name, ingress.UID = "demo", name, types.UID(name)

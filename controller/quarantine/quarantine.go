@@ -286,7 +286,7 @@ func (q *Quarantine) Accepted(served snapshot.Snapshot) {
 }
 
 // Frozen returns an error while no reload is possible: nginx rejects a key that has no safe
-// replacement, or everything is a suspect.
+// replacement, a replacement is untested, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		if q.keys[key].closed {

@@ -18,7 +18,7 @@ import (
 
 var configMap = types.NamespacedName{Namespace: "demo", Name: "config"}
 
-// fakeNginx rejects an ingress that says poison, and two ingresses that say the same clash.
+// fakeNginx rejects an ingress with the text poison, and two ingresses with the same clash.
 type fakeNginx struct {
 	trials int
 	broken func(snapshot.Snapshot) string // returns further rejections; may be nil
@@ -186,7 +186,7 @@ func TestClashEndsWithTheOtherIngress(t *testing.T) {
 	}
 }
 
-// As long as a rejected ingress does not change, it causes no trials.
+// An unchanged rejected ingress causes no trials.
 func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	r := newRun(t)
 	good := asking("good", "")
@@ -212,7 +212,7 @@ func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 		t.Errorf("%d trials for touches", r.nginx.trials-trials)
 	}
 
-	// New versions that are also invalid are tested, less and less often.
+	// New versions that are also invalid are tested at growing intervals.
 	for touch := range 120 { // two minutes
 		r.now = r.now.Add(time.Second)
 		for i := range bad {
@@ -224,7 +224,7 @@ func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	if got := r.nginx.trials - trials; got > 30*12 {
 		t.Errorf("%d trials for 120 new versions of 30 bad ingresses", got)
 	}
-	// A corrected version is served in the end, whatever the others do.
+	// A corrected version is eventually served, regardless of the others.
 	r.now = r.now.Add(10 * time.Minute)
 	bad[7] = asking("bad7", "")
 	r.sync(clusterOf(append(bad, good)...), 1000)
@@ -233,8 +233,8 @@ func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	}
 }
 
-// If nginx rejects what it accepted before, no reload is done until the objects at fault are found;
-// they are closed.
+// If nginx rejects objects that it accepted before, no reload is done until those at fault are
+// found and closed.
 func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	r := newRun(t)
 	all := twenty()
@@ -273,7 +273,7 @@ func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	}
 }
 
-// If nginx rejects even the 503 at an ingress's paths, that ingress is left out, but no other.
+// If nginx rejects even the 503 at an ingress's paths, only that ingress is left out.
 func TestAPathThatCannotBeClosed(t *testing.T) {
 	r := newRun(t)
 	owner, squatter := asking("owner", ""), asking("squatter", "auth-url: http://a", "/taken")
@@ -307,7 +307,8 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 	}
 }
 
-// The error names the same one of several untested replacements each time, so that it is one Event.
+// The error names the same one of several untested replacements each time, so there is only one
+// Event.
 func TestFrozenSaysTheSameEachTime(t *testing.T) {
 	r := newRun(t)
 	var all []*networkingv1.Ingress
@@ -365,7 +366,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A key that nginx accepted before and rejects now is not taken for accepted when something else changes.
+// A key that nginx accepted before and rejects now does not count as accepted when another object
+// changes.
 func TestAcceptedKeyBecomesInvalid(t *testing.T) {
 	r := newRun(t)
 	var all []*networkingv1.Ingress

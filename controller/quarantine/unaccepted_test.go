@@ -17,8 +17,7 @@ func rejecting(cluster snapshot.Snapshot, ingress *networkingv1.Ingress) snapsho
 	return cluster
 }
 
-// If nginx rejects even the 503 of a version that is not accepted, that ingress is left out, and no
-// other.
+// If nginx rejects even the 503 of a version that is not accepted, only that ingress is left out.
 func TestAnUnacceptedVersionThatCannotBeClosed(t *testing.T) {
 	r := newRun(t)
 	owner, squatter := asking("owner", ""), asking("squatter", "auth-url: http://a", "/taken")

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// Tests the address and port that pods get and that allow lists check, for combinations of the
-// PROXY protocol and client headers.
+// Tests the address and port that pods receive and allow lists check, for combinations of the PROXY
+// protocol and client headers.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	const (
@@ -108,14 +108,14 @@ func (a ask) check(t *testing.T, s *site) {
 	}
 }
 
-// tellsAddress is a handler that responds with the client's address as a pod sees it.
+// tellsAddress is a handler that responds with the client's address as the pod receives it.
 func tellsAddress(w http.ResponseWriter, r *http.Request) {
 	chain := r.Header.Values("X-Forwarded-For-Proxy-Protocol-Chain")
 	fmt.Fprintf(w, "%s|%s|%s|%s", r.Header.Get("X-Real-Ip"), r.Header.Get("X-Forwarded-For"), r.Header.Get("X-Forwarded-Port"), strings.Join(chain, ","))
 }
 
-// With TLS passthrough the controller sends the client's address to nginx, whatever else is
-// trusted. nginx's own port differs from the one that clients use.
+// With TLS passthrough the controller sends the client's address to nginx, regardless of other
+// trusted sources. nginx's own port differs from the one that clients use.
 func TestClientAddressWithPassthrough(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]struct {

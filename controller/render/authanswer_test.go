@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// The response of the authentication service decides whether a request is allowed. Error pages,
-// whose backend can answer 200, must not replace it, nor nginx's own response if the service cannot
-// be reached.
+// The response of the authentication service decides whether a request is allowed. It must not be
+// replaced by an error page, whose backend can answer 200, nor must nginx's own response if the
+// service cannot be reached.
 func TestErrorPagesDoNotReplaceTheAnswerOfExternalAuth(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// A header whose name is too long for FastCGI programs is left out, and the others reach the program,
-// whichever way nginx asks the authentication service.
+// A header whose name is too long for FastCGI programs is left out, and the others reach the
+// program, with both ways of asking the authentication service.
 func TestLongHeadersOfAuthenticationAreLeftOut(t *testing.T) {
 	t.Parallel()
 	in, program := here(t, map[string]string{"use-http2": "false"})

@@ -14,7 +14,7 @@ import (
 )
 
 // The authentication service, and every other service that receives a request, gets the client
-// certificate that nginx has verified.
+// certificate that nginx verified.
 func TestClientCertificateHeadersComeFromNginx(t *testing.T) {
 	t.Parallel()
 	in, program := here(t, map[string]string{"use-http2": "false"})

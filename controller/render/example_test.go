@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Render turns a model into nginx.conf. Input.Template can have a user's own nginx.tmpl.
+// Render renders a model to nginx.conf. Input.Template can be a user's own nginx.tmpl.
 func ExampleRender() {
 	source, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(`
 apiVersion: networking.k8s.io/v1

@@ -11,8 +11,7 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// guard is an authentication service. It admits the user ali and counts the requests that it is
-// asked about, by URL.
+// guard is an authentication service. It admits the user ali and counts its requests by URL.
 type guard struct {
 	sync.Mutex
 	asked map[string]int
@@ -38,7 +37,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // guarded returns a model whose hosts use the authentication service in different ways. all.example
-// uses only that of the ConfigMap.
+// uses only the ConfigMap's service.
 func guarded(t *testing.T, in render.Input, service model.Endpoint) *model.Model {
 	own := annotations.ExternalAuth{
 		URL: "http://" + service.HostPort() + "/check", Host: "auth.example", ResponseHeaders: []string{"X-User"},
@@ -115,7 +114,7 @@ func TestExternalAuth(t *testing.T) {
 				t.Run(name, func(t *testing.T) { e.check(t, s) })
 			}
 
-			// The cache has the response for this user.
+			// The cache contains the response for this user.
 			for range 3 {
 				s.ask("cached.example", "/often", ali)
 			}

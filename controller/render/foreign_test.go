@@ -17,7 +17,8 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// dataModel lists the names that a template of ingress-nginx may use, by the type that has them.
+// dataModel lists the names that a template of ingress-nginx may use, by the type that contains
+// them.
 var dataModel = map[string]string{
 	"root": `Cfg Servers Backends TCPBackends UDPBackends ProxySetHeaders AddHeaders RedirectServers ListenPorts BacklogSize StatusPort
 		StreamPort HealthzURI PID StatusPath IsIPV6Enabled EnableMetrics NginxStatusIpv4Whitelist NginxStatusIpv6Whitelist
@@ -120,7 +121,7 @@ func TestAForeignTemplate(t *testing.T) {
 	taken(t, m, in, program)
 }
 
-// streamOf returns what nginx can do with TCP and UDP.
+// streamOf returns the program's support for TCP and UDP.
 func streamOf(program *nginx.Nginx) options.Stream {
 	if program.Has("stream_lua") {
 		return options.LuaStream
@@ -140,7 +141,7 @@ func borrow(t *testing.T, in render.Input, names ...string) {
 	}
 }
 
-// everything returns a model with all features except those that need a module or certificate which
+// everything returns a model with all features except those that need a module or certificate that
 // a machine may lack.
 func everything(in render.Input) *model.Model {
 	m := hosts(in, model.Endpoint{Address: "127.0.0.1", Port: "1"}, map[string]func(*model.Location){

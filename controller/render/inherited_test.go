@@ -11,10 +11,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// A location inherits a directive unless it sets its own. This table has all kinds of locations
-// that the template writes, and what must apply in each, whatever the http and server blocks and
-// their snippets contain. A location of an unknown kind fails the test, so a new kind needs a new
-// row.
+// A location inherits a directive unless it sets its own. This table lists all kinds of locations
+// that the template writes, and what must apply in each, regardless of the http and server blocks
+// and their snippets. A location of an unknown kind fails the test, so a new kind needs a new row.
 var kinds = []kind{
 	{name: "path of an ingress", is: `^(= )?"/|^~\* "\^/`, server: `host|_`, internal: false,
 		passes: true, told: slices.Concat(whoTheClientIs, whatItAsksFor), answers: true},
@@ -50,7 +49,7 @@ type kind struct {
 	ownErrors bool     // error pages do not replace its responses
 	unwatched bool     // neither firewall nor tracing
 	unlogged  bool     // no line in the access log
-	bodiless  bool     // it does not forward the client's body
+	bodiless  bool     // the client's body is not forwarded
 	passes    bool     // it forwards requests …
 	told      []string // … with these headers instead of the client's
 	answers   bool     // clients see its responses, which have the ConfigMap's add-headers

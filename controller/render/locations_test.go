@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// exchange is a request, and what its response has.
+// exchange is a request and the expected parts of its response.
 type exchange struct {
 	host, path string
 	change     func(*http.Request)
@@ -178,7 +178,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 		t.Run(name, func(t *testing.T) { e.check(t, s) })
 	}
 
-	// One request and a burst of two are served. After that, one request per minute is.
+	// One request and a burst of two are served, then one request per minute.
 	var statuses []int
 	for range 4 {
 		statuses = append(statuses, s.ask("limited.example", "/", nil).Status)

@@ -26,7 +26,7 @@ func oneRoot() *root {
 	return &root{Cfg: new(cfg), DynamicConfiguration: true, ListenPorts: new(listenPorts), texts: new(texts)}
 }
 
-// Locations that differ only in names share an outline, which has no name.
+// Locations that differ only in names share an outline, which contains no name.
 func TestLocationsShareOutlines(t *testing.T) {
 	all := oneRoot()
 	body := func(size string) func(*model.Location) {
@@ -109,7 +109,7 @@ func TestServersShareOutlines(t *testing.T) {
 	}
 }
 
-// The dot of an outline has no name, so the outline cannot depend on one.
+// The dot of an outline contains no name, so the outline cannot depend on one.
 func TestOutlinesHaveNoName(t *testing.T) {
 	all := oneRoot()
 	dot := locationOf(all, "secret", func(l *model.Location) {

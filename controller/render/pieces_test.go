@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Rendered piece by piece, nginx.conf is what nginx.tmpl as a whole writes, which users export.
+// Rendering piece by piece gives the same nginx.conf as the whole nginx.tmpl, which users export.
 func TestPiecesAreTheWholeTemplate(t *testing.T) {
 	t.Parallel()
 	in, _ := here(t, map[string]string{"server-snippet": "# {", "http-snippet": "map $a $b {\n}", "use-http2": "false"})
@@ -19,7 +19,7 @@ func TestPiecesAreTheWholeTemplate(t *testing.T) {
 		"c.example": func(l *model.Location) {
 			l.RateLimit = annotations.RateLimit{ID: "bGlt", Name: "demo_web", RPM: annotations.Zone{Name: "z_rpm", Limit: 1, SharedSize: 1}}
 		},
-		// Two hosts of each: the second one shares what it can with the first.
+		// Two hosts of each kind: the second shares texts with the first.
 		"auth-1.example":     asksAuth,
 		"auth-2.example":     asksAuth,
 		"cached-1.example":   cachesAuth,
@@ -81,7 +81,7 @@ func mirrored(id string) annotations.Mirror {
 	return annotations.Mirror{Source: "_mirror-" + id, Target: "http://m.example$request_uri", Host: "m.example", RequestBody: "on"}
 }
 
-// A Memo renders again what a change affects, and the texts share everything else.
+// A Memo renders only the pieces that a change affects; the texts share all others.
 func TestMemoRendersWhatChanged(t *testing.T) {
 	t.Parallel()
 	in, _ := here(t, nil)

@@ -15,7 +15,7 @@ func TestTemplatesOfManyExist(t *testing.T) {
 	}
 }
 
-// Locations with an equal dot share one text, and others have their own.
+// Locations with equal dots share one text; others have their own.
 func TestTextsAreSharedByEqualDots(t *testing.T) {
 	all := &root{Cfg: new(cfg), texts: new(texts)}
 	write := quick.text

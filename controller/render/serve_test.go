@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// told is a pod whose response describes the request that it got: the headers that a test asks for,
-// one per line, the method, the path and the protocol.
+// told is a pod whose response describes the request: the headers that a test requests, one per
+// line, the method, the path and the protocol.
 func told(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Pod", "own")
 	w.Header().Set("X-Hidden", "secret")
@@ -88,8 +88,8 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 	}
 }
 
-// nginx passes the client's address to FastCGI programs, as it does to pods with HTTP. What a
-// client claims about itself does not reach them.
+// nginx passes the client's address to FastCGI programs, as it does to pods with HTTP. The client's
+// own headers about it do not reach them.
 func TestFastCGIParametersComeFromNginx(t *testing.T) {
 	t.Parallel()
 	in, program := here(t, map[string]string{"proxy-add-original-uri-header": "true"})

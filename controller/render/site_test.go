@@ -29,8 +29,8 @@ var fakeCertificate = sync.OnceValues(func() (*tls.Pair, error) { return tls.Fak
 
 const certificateFile = "/etc/ingress-controller/ssl/default-fake-certificate.pem"
 
-// here returns the Input for this machine's nginx, with free ports and its own root, which has all
-// the files that nginx reads.
+// here returns the Input for this machine's nginx, with free ports and its own root, which contains
+// all files that nginx reads.
 func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 	t.Helper()
 	program, modules := nginxtest.Find(t, "http_lua")
@@ -190,8 +190,8 @@ func endpointOf(listener net.Listener) model.Endpoint {
 	return model.Endpoint{Address: host, Port: port}
 }
 
-// hosts returns a model with one pod. The location "/" of each host is as given; that of
-// known.example is plain.
+// hosts returns a model with one pod. The location "/" of each host is as given; known.example has
+// a plain location.
 func hosts(in render.Input, endpoint model.Endpoint, wishes map[string]func(*model.Location)) *model.Model {
 	m := &model.Model{Backends: model.NewBackendList(model.Backends{
 		{Name: "demo-web-80", Endpoints: []model.Endpoint{endpoint}},

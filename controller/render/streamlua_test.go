@@ -55,7 +55,7 @@ func TestStreamBlockWithoutStreamLua(t *testing.T) {
 	for name, test := range map[string]struct {
 		has    options.Stream
 		lines  string // of the configuration, without indents and blank lines
-		module string // that a finding misses
+		module string // that a finding reports as missing
 	}{
 		"stream-lua": {has: options.LuaStream, lines: streamTemplate},
 		"stream": {has: options.PlainStream, module: "stream_lua", lines: `events {}
@@ -118,7 +118,7 @@ func lines(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// nginx serves what is left of the stream block.
+// nginx serves the remaining parts of the stream block.
 func TestServersWithoutStreamLuaAreServed(t *testing.T) {
 	t.Parallel()
 	in, program := here(t, nil)

@@ -15,7 +15,7 @@ import (
 )
 
 // Services that authenticate a request, get a mirrored copy of it, or answer its error get the
-// client's address from nginx, whatever the client claims about itself.
+// client's address from nginx, regardless of the client's own headers.
 func TestClientsCannotForgeHeaders(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]map[string]string{
@@ -174,8 +174,8 @@ func TestAuthRequestsAreLoggedIfEnabled(t *testing.T) {
 	}
 }
 
-// logged returns the lines of the access log that begin with prefix. It waits for the last request,
-// for /page, because nginx logs after it has responded.
+// logged returns the lines of the access log that begin with prefix. It waits for the log line of
+// the last request, for /page, because nginx logs after it responds.
 func (s *site) logged(prefix string) string {
 	s.Helper()
 	for deadline := time.Now().Add(nginxtest.Patience); ; time.Sleep(10 * time.Millisecond) {

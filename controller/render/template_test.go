@@ -174,7 +174,7 @@ func TestHashSizesGrowWithHosts(t *testing.T) {
 	}
 }
 
-// The configuration has exactly one user directive; that in main-snippet wins.
+// The configuration has exactly one user directive. That in main-snippet takes precedence.
 func TestUser(t *testing.T) {
 	for snippet, want := range map[string]int{"": 1, "env A;": 1, "# user\nuser root;": 0, "env A; user root;": 0, "  user\tdaemon;": 0, "env user;": 1} {
 		text := conf(t, func(in *render.Input) {

@@ -43,8 +43,8 @@ spec:
 	return built, in
 }
 
-// Tracing changes nothing in nginx.conf, with our template, with it as a user's, and with an nginx
-// that lacks modules which a template loads or uses.
+// Tracing does not change nginx.conf, with our template, with our template as a user's, and with an
+// nginx that lacks modules that a template loads or uses.
 func TestTracingRendersTheSame(t *testing.T) {
 	built, in := traced(t)
 	own, err := render.ParseFolder("own", render.Files())
@@ -71,7 +71,7 @@ func TestTracingRendersTheSame(t *testing.T) {
 	}
 }
 
-// Each line of nginx.conf comes from a line of the template that has its first word, or an action.
+// Each line of nginx.conf comes from a template line that contains its first word, or an action.
 func TestEachLineHasAnOrigin(t *testing.T) {
 	built, in := traced(t)
 	conf, trace, err := render.RenderTraced(built, in)
@@ -103,7 +103,7 @@ func TestEachLineHasAnOrigin(t *testing.T) {
 	}
 }
 
-// An origin has the conditions, loops and calls around a line, from the inside to the outside.
+// An origin lists the conditions, loops and calls around a line, innermost first.
 func TestOriginsNameWhatIsAround(t *testing.T) {
 	built, in := traced(t)
 	files := map[string]string{

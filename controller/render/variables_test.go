@@ -11,7 +11,7 @@ import (
 )
 
 // documented are the variables that nginx's documentation lists, by module, and those of modules
-// that it may load.
+// that nginx may load.
 var documented = strings.Fields(`
 	ancient_browser modern_browser msie
 	args arg_a binary_remote_addr body_bytes_sent bytes_sent connection connection_requests connection_time content_length content_type cookie_a

@@ -104,7 +104,7 @@ func same(a, b snapshot.Snapshot) bool {
 		maps.Equal(a.ConfigMaps, b.ConfigMaps) && maps.EqualFunc(maps.Collect(a.EndpointSlices.All()), maps.Collect(b.EndpointSlices.All()), slices.Equal[[]*discoveryv1.EndpointSlice])
 }
 
-// Consecutive snapshots share what did not change.
+// Consecutive snapshots share unchanged objects.
 func TestSnapshotsShareUnchangedObjects(t *testing.T) {
 	ledger := snapshot.NewLedger()
 	ledger.Put(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}})

@@ -72,7 +72,7 @@ func TestTakeGroupsSlicesByService(t *testing.T) {
 	}
 }
 
-// Objects of a cluster that the controller does not read are left out, those of unknown APIs as well.
+// Cluster objects that the controller does not read are left out, including those of unknown APIs.
 func TestOtherKindsAreLeftOut(t *testing.T) {
 	for _, kind := range []string{"{apiVersion: v1, kind: Namespace}", "{apiVersion: v1, kind: List}", "{apiVersion: apps/v1, kind: Deployment}", "{apiVersion: example.com/v1, kind: Ingress}", "# nothing"} {
 		manifests, err := snapshot.FromYAML(snapshot.File{Name: "f.yaml", Data: []byte(kind)})
@@ -97,8 +97,8 @@ func TestOtherKindsAreCounted(t *testing.T) {
 	}
 }
 
-// Only what looks like a kind that the controller reads is an error: other projects have kinds of the same
-// name, and groups of similar names.
+// Only a kind that resembles one that the controller reads is an error: other projects have kinds
+// of the same name, and groups with similar names.
 func TestMisspeltAPIVersions(t *testing.T) {
 	for text, want := range map[string]string{
 		"networking.k8.io/v1 Ingress":                     "Kubernetes has no Ingress of networking.k8.io/v1: write apiVersion: networking.k8s.io/v1 and kind: Ingress",

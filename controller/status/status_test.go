@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// limit bounds each wait. It only elapses in a test that fails.
+// limit bounds each wait. It elapses only if a test fails.
 const limit = 30 * time.Second
 
 // cluster is an API server with an ingress and a pod of a controller.
@@ -74,7 +74,7 @@ func (c *cluster) setReady(pod *corev1.Pod) {
 	c.must(err)
 }
 
-// deleteSlowly deletes a pod that stays, because a finalizer keeps it.
+// deleteSlowly deletes a pod that remains, because of a finalizer.
 func (c *cluster) deleteSlowly(name string) {
 	c.Helper()
 	pods := c.client.CoreV1().Pods("default")
@@ -217,7 +217,7 @@ func TestEqualStatusIsNotWritten(t *testing.T) {
 	}
 }
 
-// An address that occurs twice does not stand for one that is missing.
+// A duplicate address is no substitute for a missing one.
 func TestDuplicateAddressIsReplaced(t *testing.T) {
 	c := start(t)
 	ingress := c.ingress()

@@ -75,7 +75,7 @@ func TestFilesAreBelowTheRoot(t *testing.T) {
 	}
 }
 
-// No service name can break out of its string.
+// No service name can escape from its string.
 func FuzzServiceName(f *testing.F) {
 	f.Add("shop")
 	f.Add("a]\n[b \x7f é")

@@ -91,7 +91,7 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	}
 }
 
-// A rejected ingress gets the Event Sync as well, but not one that --deep-inspect rejects.
+// A rejected ingress also gets the Event "Sync", unless --deep-inspect rejects it.
 func TestEventsOfIngresses(t *testing.T) {
 	options := standard()
 	options.DeepInspect = true

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// If more changes arrive than fit into the ring while nothing reads, the oldest are dropped and the
-// newest is delivered. A snapshot after that contains all of them.
+// If more changes arrive than fit into the ring while nothing reads it, the oldest are dropped and
+// the newest is delivered. A later snapshot contains all of them.
 func TestOverflowLosesNoFinalState(t *testing.T) {
 	const slices, rounds = 50, 100
 	store := New(fake.NewClientset(), standard(), record.NewFakeRecorder(0), slog.New(slog.NewTextHandler(t.Output(), nil)))

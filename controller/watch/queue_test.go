@@ -10,9 +10,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// inBubble runs a test on a fake clock. Its queue first waits for ingress-nginx's rate limit in
-// each sync, like the controller. test gets a function that ends the queue and returns the times of
-// the syncs since the start.
+// inBubble runs a test with a fake clock. In each sync, its queue first waits for ingress-nginx's
+// rate limit, like the controller. test receives the queue and a function that ends it and returns
+// the times of the syncs since the start.
 func inBubble(t *testing.T, sync func(nth int) error, test func(*Queue, func() []time.Duration)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -72,8 +72,8 @@ func TestBurstMakesTwoSyncs(t *testing.T) {
 	})
 }
 
-// Events that arrive while a sync waits for the rate limit cause another sync, although the first
-// one sees them: for ingress-nginx, a sync begins before that wait.
+// Events that arrive while a sync waits for the rate limit cause another sync, although that sync
+// sees them: as in ingress-nginx, a sync begins before the wait.
 func TestSteadyChurnMakesOneSyncAPeriod(t *testing.T) {
 	inBubble(t, succeed, func(queue *Queue, stop func() []time.Duration) {
 		for range 100 { // over 10 s

@@ -20,15 +20,15 @@ type field[T any] struct {
 	change func(*T)
 }
 
-// objects has the API calls of a kind.
+// objects contains the API calls of a kind.
 type objects[T any] struct {
 	create func(context.Context, *T, metav1.CreateOptions) (*T, error)
 	update func(context.Context, *T, metav1.UpdateOptions) (*T, error)
 	delete func(context.Context, string, metav1.DeleteOptions) error
 }
 
-// checkFields changes each field of an object. A field that is not read must not cause a change:
-// the next change must come from a second update, by certain, of a field that is read.
+// checkFields changes each field of an object. An unread field must not cause a change: the next
+// change must come from a second update, by certain, of a field that is read.
 func checkFields[T any](c *cluster, api objects[T], kind, name string, object func() *T, certain func(*T), fields []field[T]) {
 	c.Helper()
 	c.must(api.create(c.Context(), object(), create))
@@ -145,7 +145,7 @@ func TestChangesOfSecrets(t *testing.T) {
 	c.next("create Ingress demo/web")
 	api := c.CoreV1().Secrets("demo")
 	type secret = corev1.Secret
-	// Nothing names these.
+	// Nothing refers to these Secrets.
 	c.must(api.Create(t.Context(), &secret{ObjectMeta: meta("other")}, create))
 	elsewhere := &secret{ObjectMeta: meta("web-tls")}
 	elsewhere.Namespace = "elsewhere"
@@ -205,7 +205,7 @@ func TestChangesOfIngresses(t *testing.T) {
 		})
 }
 
-// When a class is created, changes its controller or is deleted, the store decides again which
+// When a class is created, changes its controller or is deleted, the store determines again which
 // ingresses are ours.
 func TestChangesOfClasses(t *testing.T) {
 	c := followed(t, standard(), ingress("early", "late"))

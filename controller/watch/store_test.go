@@ -225,8 +225,8 @@ func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
 	}
 }
 
-// An ingress that was deleted has no earlier version to keep, even if another one got its name while the
-// informer did not watch, so that it saw an update.
+// A deleted ingress leaves no earlier version to keep, even if another one gets its name while the
+// informer does not watch and so sees an update.
 func TestRefusedIngressWithTheNameOfADeletedOne(t *testing.T) {
 	first := ingress("web", "nginx")
 	first.UID = "first"

@@ -40,7 +40,7 @@ func certified(host string, hosts ...string) *model.Model {
 	return m
 }
 
-// body returns what is posted to an nginx that has got no certificates.
+// body returns the body of a POST to an nginx that has received no certificates.
 func body(t *testing.T, c wire.Certificates) string {
 	t.Helper()
 	return bodyAfter(t, wire.Certificates{}, c, false)
@@ -166,7 +166,7 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
-// nginx does not listen on IPv6 with disable-ipv6, and neither does the TLS listener in front of it.
+// With disable-ipv6, neither nginx nor the TLS listener in front of it listens on IPv6.
 func TestPassthroughWithoutIPv6(t *testing.T) {
 	opts := options.Options{Ports: options.DefaultPorts, EnableSSLPassthrough: true}
 	opts.Config.DisableIpv6 = true

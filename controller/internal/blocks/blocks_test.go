@@ -51,7 +51,7 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
-// A Memo calls the function for what is new, and gives the same as for a whole list.
+// A Memo calls the function only for new elements, with the same result as for the whole list.
 func TestMemo(t *testing.T) {
 	calls := 0
 	text := func(i int) (string, error) {
