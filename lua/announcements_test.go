@@ -87,7 +87,7 @@ func TestAnnouncementsReachEveryWorkerWithoutAPoll(t *testing.T) {
 	})
 	s.awaitServing(workers, announced(s.sequence("[]")))
 
-	// A worker that replaces one that died hears them as well.
+	// A worker that replaces a dead one also hears announcements.
 	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +126,10 @@ func TestWorkersFindTheControllerAgain(t *testing.T) {
 		return strings.Count(s.nginx.ErrorLog(), "the controller does not announce changes") >= len(workers)
 	})
 	sequence := s.sequence("[]")
-	for range 2 { // the second time after an end of the controller
+	for range 2 { // the second time after the controller ended
 		announcer := openAnnouncer(t, path)
 		s.awaitListeners(announcer, len(workers))
-		s.awaitServing(workers, sequence) // they look when they connect
+		s.awaitServing(workers, sequence) // they poll when they connect
 		if err := announcer.Close(); err != nil {
 			t.Fatal(err)
 		}

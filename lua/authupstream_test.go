@@ -40,7 +40,7 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0) }
 	}
 }
 
-// The service may send a header several times. Of cookies, which cannot be joined, the first one
+// The service may send a header several times. Cookies cannot be joined, so only the first one
 // counts.
 func TestExternalAuthenticationPassesRepeatedHeaders(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: `
@@ -59,7 +59,7 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0, " ", ngx.var.auth_cookie) 
 	}
 }
 
-// Names of headers have no case: many services send them in lower case.
+// Header names are case-insensitive: many services send them in lower case.
 func TestExternalAuthenticationFindsHeadersInAnyCase(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: `
 location = /auth {

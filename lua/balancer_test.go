@@ -133,8 +133,8 @@ func TestInvalidBackendDoesNotBlockOthers(t *testing.T) {
 	tally(t, workers[0], 1)
 }
 
-// With timestamps of whole seconds, a worker that polls between two POSTs within one second would
-// miss the second. In this test the clock of the timestamps stands still.
+// With timestamps in whole seconds, a worker that polls between two POSTs within one second would
+// miss the second POST. In this test the clock for the timestamps stands still.
 func TestTwoPostsInOneSecondAreBothApplied(t *testing.T) {
 	s := start(t, setup{Configuration: `rewrite_by_lua_block { ngx.time = function() return 1700000000 end }`})
 	endpoints := pods(t, 2)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestBench measures the cost of the Lua code inside nginx. It writes a table to the file that
-// WINDTUNNEL_BENCH_LUA names, which `make bench-lua` sets.
+// TestBench measures the cost of the Lua code inside nginx. It writes a table to the file in
+// WINDTUNNEL_BENCH_LUA, which `make bench-lua` sets.
 func TestBench(t *testing.T) {
 	path := os.Getenv("WINDTUNNEL_BENCH_LUA")
 	if path == "" {

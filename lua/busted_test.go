@@ -34,8 +34,8 @@ func TestSpecsWithBusted(t *testing.T) {
 	})
 }
 
-// busted is the path of Debian's package lua-busted and its dependencies. They are built for Lua
-// 5.1, and LuaJIT can load them, too.
+// bustedPath is the Lua path of Debian's package lua-busted and its dependencies. They are built
+// for Lua 5.1, and LuaJIT can load them, too.
 const bustedPath = "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;"
 
 func runBusted(t *testing.T, what specs) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// side returns which of two backends a pod belongs to.
+// side returns "canary" or "primary" for a pod.
 func side(pod string, canary []endpoint) string {
 	for _, e := range canary {
 		if pod == e.String() {
@@ -137,7 +137,7 @@ func TestCanaryWeightChangesWithoutNewNodes(t *testing.T) {
 	}
 }
 
-// A client stays bound to its side, even if the canary's rules change.
+// A client stays bound to the canary or the primary, even if the canary's rules change.
 func TestCanaryAndAffinity(t *testing.T) {
 	for _, mode := range []string{"balanced", "persistent"} {
 		t.Run(mode, func(t *testing.T) {

@@ -18,11 +18,12 @@ type worker struct {
 	site   *site
 	pid    int
 	client *http.Client
-	first  answer // to the request by which workers found it
+	first  answer // to the first request, which identified the worker
 }
 
-// connection sends each request on one connection, until nginx announces that it closes it. An
-// http.Transport may replace a connection at any time, and the new one may lead to another worker.
+// connection sends each request on one connection, until nginx announces that it closes the
+// connection. An http.Transport may replace a connection at any time, and the new one may lead to
+// another worker.
 type connection struct {
 	conn    net.Conn
 	answers *bufio.Reader
@@ -99,7 +100,7 @@ func (s *site) workers(upstream string) []*worker {
 	return nil
 }
 
-// get asks for / with pairs of header names and values.
+// get requests / with pairs of header names and values.
 func (w *worker) get(header ...string) answer { return w.getPath("/", header...) }
 
 func (w *worker) getPath(path string, header ...string) answer {

@@ -26,7 +26,7 @@ func TestReadyAfterTheFirstPost(t *testing.T) {
 	s.wantCall("GET", "/is-dynamic-lb-initialized", "", http.StatusOK, "OK\n")
 }
 
-// To read many backends and their deltas blocks a worker for long, and probes come all the time.
+// Reading many backends and their deltas blocks a worker for long, and probes are frequent.
 func TestReadinessDoesNotReadTheBackends(t *testing.T) {
 	s := start(t, setup{Workers: 1, Config: deltas, Server: `location = /unreadable { content_by_lua_block {
 require("deltas").whole = function() error("the backends are read") end
@@ -80,7 +80,7 @@ func TestTheAPIRejectsBadRequests(t *testing.T) {
 	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, "[]")
 }
 
-// The old backends stay, also for new workers.
+// The old backends stay, even for new workers.
 func TestOversizedBackendsAreRejected(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("a client request body is buffered to a temporary file")
@@ -90,7 +90,7 @@ func TestOversizedBackendsAreRejected(t *testing.T) {
 	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, `[{"name":"small"}]`)
 }
 
-// A POST takes free memory of the dictionary that stores it, and of no other.
+// A POST takes free memory only from the dictionary that stores it.
 func TestDictionaries(t *testing.T) {
 	s := start(t, setup{})
 	free := func() map[string]int {

@@ -123,7 +123,7 @@ func (n *nameserver) answer(question []byte) []byte {
 	return out
 }
 
-// asNameserver returns a replacement of the module for resolv.conf that names this server.
+// asNameserver returns a replacement of the resolv.conf module that names this server.
 func (n *nameserver) asNameserver(search ...string) map[string]string {
 	host, port, _ := net.SplitHostPort(n.LocalAddr().String())
 	var quoted []string
@@ -208,7 +208,7 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	}
 }
 
-// A service that gets another name does not wait for the answer to a query for the old one.
+// A service with a new name does not wait for the answer to a query for the old one.
 func TestACorrectedExternalNameIsResolvedAtOnce(t *testing.T) {
 	names := serveNames(t)
 	e := pods(t, 1)[0]

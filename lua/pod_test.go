@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// addresses counts the loopback addresses in use. Each test server has its own address, so that no
-// other server can take its port between choosing and listening.
+// addresses counts the loopback addresses in use. Each test server has its own address, so no other
+// server can take its port before it listens.
 var addresses atomic.Int32
 
 func listen(t *testing.T) net.Listener {
@@ -23,8 +23,7 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// pods starts servers, each on its own address, that respond with their address and the request
-// they got.
+// pods starts servers, each on its own address, that respond with their address and the request.
 func pods(t *testing.T, n int) []endpoint {
 	t.Helper()
 	var endpoints []endpoint

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// serving is the report of a worker.
+// serving is a worker's report of what it serves.
 type serving struct{ PID, Generation, Workers, Backends, Certificates int }
 
 func (s *site) serving() []serving {
@@ -60,8 +60,8 @@ func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation in
 	return generation
 }
 
-// accepting returns the workers that accept connections, when the number is right and no old worker
-// is among them.
+// accepting returns the workers that accept connections, once their number is right and no old
+// worker is among them.
 func (s *site) accepting(old ...nginx.Worker) (fresh []nginx.Worker) {
 	s.t.Helper()
 	isOld := func(w nginx.Worker) bool {
@@ -100,7 +100,7 @@ func TestEachWorkerReportsWhatItServes(t *testing.T) {
 	three := s.sequence("[]")
 	s.awaitServing(workers, three)
 
-	// A replacement of a dead worker serves the same, and has the same generation.
+	// A replacement of a dead worker serves the same version, and has the same generation.
 	s.expectLog("exited on signal 9")
 	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// setup is a test's changes to the default configuration of a site.
+// setup contains a test's changes to the default configuration of a site.
 type setup struct {
 	Workers       int               // default 2
 	Config        map[string]any    // overrides the defaults of cfg.json
@@ -116,7 +116,7 @@ content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
 `))
 
 // start runs nginx with our Lua code until the test ends. The test fails if nginx has logged an
-// unexpected problem. It is skipped without nginx or its Lua module. It runs in parallel with
+// unexpected problem, and is skipped without nginx or its Lua module. It runs in parallel with
 // others, because it mostly waits for workers to poll.
 func start(t *testing.T, with setup) *site {
 	t.Helper()
@@ -206,7 +206,7 @@ func (s *site) call(method, uri, body string) (status int, text string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request.Close = true // so that any worker may answer the next request
+	request.Close = true // lets any worker answer the next request
 	got := nginxtest.Do(s.t, http.DefaultClient, request)
 	return got.Status, got.Body
 }

@@ -40,7 +40,7 @@ type specSite struct {
 	Modules                                   []string
 }
 
-// ourSpecs returns the files of our specs. Each has the path of the module that it tests.
+// ourSpecs returns the files of our specs. Each mirrors the path of the module that it tests.
 func ourSpecs(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir("spec", func(path string, _ os.DirEntry, err error) error {
@@ -130,8 +130,8 @@ func TestSpecs(t *testing.T) {
 	})
 }
 
-// A third-party suite has a script that prepares the run, helpers next to the specs, and fixtures
-// with relative paths.
+// A third-party suite has a preparation script, helpers next to the specs, and fixtures with
+// relative paths.
 func TestThirdPartySpecs(t *testing.T) {
 	dir := nginxtest.Folder(t)
 	if err := os.Mkdir(dir+"/test", 0o755); err != nil {

@@ -203,7 +203,8 @@ func TestOCSPStapling(t *testing.T) {
 	}
 }
 
-// A certificate that is renewed under its id must not be served with the response for the old one.
+// A certificate that is renewed under its id must not be served with the old certificate's
+// response.
 func TestRenewedCertificateHasNoOCSPResponse(t *testing.T) {
 	a := newAuthority(t)
 	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// streamSite starts an nginx that runs the stream modules in its http block, because Debian
-// packages no stream-lua. The modules only use functions that both subsystems have.
+// streamSite starts an nginx that runs the stream modules in its http block, because Debian has no
+// package of stream-lua. The modules use only functions that both subsystems have.
 func streamSite(t *testing.T, with setup) (s *site, w *worker, control string) {
 	t.Helper()
 	control = nginxtest.FreeAddress(t)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// peeking is a location that returns what this worker serves: the algorithm, endpoints, canaries
-// and policy of each backend. It syncs first, so that no test waits for a poll.
+// peeking is a location that returns this worker's backends, each with its algorithm, endpoints,
+// canaries and policy. It syncs first, so no test waits for a poll.
 const peeking = `location = /peek { content_by_lua_block {
 local cjson = require("cjson.safe")
 local function upvalue(f, wanted)
@@ -136,7 +136,7 @@ func (c cluster) backends(random *rand.Rand) []backend {
 	return list
 }
 
-// want returns what a worker must serve after that POST.
+// want returns the backends that a worker must serve after that POST.
 func (c cluster) want() []served {
 	var all []served
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -182,8 +182,8 @@ func TestRandomChangesAgainstAModel(t *testing.T) {
 	}
 }
 
-// A worker that has polled intermediate states finally serves the same as a worker that has only
-// polled the last one.
+// A worker that has polled intermediate states finally serves the same state as a worker that
+// polled only the last one.
 func TestWorkersConvergeToTheSameState(t *testing.T) {
 	s := start(t, setup{Server: peeking})
 	s.expectLog("could not parse backends data")

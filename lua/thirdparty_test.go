@@ -191,7 +191,7 @@ func startTheirs(t *testing.T) (s *site, https string) {
 	return s, https
 }
 
-// exchange is a request to theirConf, and what its response has.
+// exchange is a request to theirConf, and the expected parts of its response.
 type exchange struct {
 	scheme, host, path, authorization string
 

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// nginx does not count a try that fails on a kept connection. So a request that makes the pods close
-// their connections may be tried once for each kept connection, but then it must end.
+// nginx does not count a try that fails on a kept connection. So a request that makes the pods
+// close their connections may be tried once for each kept connection, but then it must end.
 func TestTriesOnKeptConnectionsEnd(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	s.expectLog("prematurely closed connection")
@@ -50,7 +50,7 @@ func TestTriesOnKeptConnectionsEnd(t *testing.T) {
 
 // closingPods close the connection of a request for /broken without an answer, 500 times.
 type closingPods struct {
-	first   func() // called for each other request while warming is true
+	first   func() // called for each request other than /broken while warming is true
 	warming atomic.Bool
 	broken  atomic.Int32
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Audit logs and flow schemas recognise the controller by its requests.
+// Audit logs and flow schemas identify the controller by its user agent.
 func TestRequestsToTheAPIServer(t *testing.T) {
 	requests := make(chan *http.Request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -194,7 +194,7 @@ func code(value string) string {
 	return "`" + value + "`"
 }
 
-// A list with spaces after its commas, as YAML of users has it, is a list of plain addresses.
+// A list with spaces after its commas, as users write it in YAML, is a list of plain addresses.
 func TestPublishStatusAddress(t *testing.T) {
 	f, err := parseFlags([]string{"--publish-status-address=10.0.0.1, lb.example ,,"})
 	if err != nil {

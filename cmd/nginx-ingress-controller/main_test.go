@@ -28,7 +28,7 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// beTheCommand is the environment variable that makes the test binary the command itself.
+// beTheCommand is the environment variable that makes the test binary run the command.
 const beTheCommand = "TEST_BE_NGINX_INGRESS_CONTROLLER"
 
 func TestMain(m *testing.M) {
@@ -255,7 +255,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// wantDebug runs the commands of dbg that ask nginx.
+// wantDebug runs the commands of dbg that query nginx.
 func wantDebug(t *testing.T, root, statusPort string) {
 	t.Helper()
 	dbg := built.Command(t, "dbg")

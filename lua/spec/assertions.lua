@@ -11,7 +11,7 @@ local FILLERS = { is = 1, are = 1, was = 1, has = 1, have = 1, does = 1, a = 1, 
   be = 1, were = 1 }
 local NEGATIONS = { ["not"] = 1, no = 1 }
 
--- Each returns whether the assertion is true, and what the failure message needs.
+-- Each returns whether the assertion is true, and the data for the failure message.
 local checks = {}
 
 function checks.equal(a, b) return a == b, "equal to", a, b end

@@ -101,7 +101,7 @@ local function sync(data)
   take_over()
 end
 
--- Times the same change as the last one of all backends, sent as a delta.
+-- Measures the same change as the last one of all backends, sent as a delta.
 local function time_delta(data, changed)
   local version = "raw_backends_version"
   local all = cjson.decode(changed)

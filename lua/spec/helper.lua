@@ -1,5 +1,5 @@
--- Helpers of specs. Modules capture ngx when they are loaded, so a spec sets an ngx with its own
--- fields and loads them again.
+-- Helpers for specs. Modules capture ngx when they are loaded, so a spec sets an ngx with its own
+-- fields and reloads them.
 
 local original_ngx = ngx
 
@@ -21,14 +21,14 @@ function _M.fresh(name)
   return require(name)
 end
 
--- The modules that load loads again: they capture ngx, and their state need not be shared.
+-- The modules that load reloads: they capture ngx, and specs need not share their state.
 local OURS = { "balancer", "balancer.resty", "balancer.sticky", "balancer.ewma", "balancer.chash",
   "balancer.chashsubset", "balancer.round_robin", "balancer.sticky_balanced",
   "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas",
   "protected_ports", "worker_report", "tcp_udp_balancer", "tcp_udp_configuration", "util",
   "util.external_name", "util.nodemap" }
 
--- Loads a module again, with all modules of ours that it requires.
+-- Reloads a module, with all modules of ours that it requires.
 function _M.load(name, fields)
   _M.with_ngx(fields)
   for _, module in ipairs(OURS) do

@@ -1,5 +1,5 @@
--- Runs specs inside nginx. describe, it, before_each and so on work as in busted, so that specs of
--- other projects run here, too. Modules and globals are restored after each file.
+-- Runs specs inside nginx. describe, it, before_each and so on work as in busted, so specs of other
+-- projects run here, too. Modules and globals are restored after each file.
 
 local assertions = require("spec.assertions")
 local spies = require("spec.spy")
@@ -91,7 +91,7 @@ local function run_children(b)
   end
 end
 
--- Loads the body of a block only when the block runs, so that it loads its modules after the
+-- Loads the body of a block only when the block runs, so the block loads its modules after the
 -- preceding specs have run.
 function run_block(b)
   local outer = block

@@ -1,4 +1,4 @@
--- Tests the runner itself, above all that its assertions can fail.
+-- Tests the runner itself, especially that its assertions can fail.
 
 describe("assert", function()
   for name, bad in pairs({
