@@ -62,7 +62,7 @@ end`,
 
 // The controller works with Lua code that lacks our own extensions, reads cfg.json at ingress-nginx's
 // path, and requires libraries that nginx's package lacks.
-func TestUsersOwnLua(t *testing.T) {
+func TestUserLua(t *testing.T) {
 	t.Parallel()
 	one := pod(t, "127.0.43.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {

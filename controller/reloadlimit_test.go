@@ -10,7 +10,7 @@ import (
 )
 
 // With a limit for reloads only, a second new host waits, but endpoint changes do not.
-func TestReloadsHaveALimitOfTheirOwn(t *testing.T) {
+func TestReloadsHaveTheirOwnLimit(t *testing.T) {
 	t.Parallel()
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.SyncRate, c.DynamicSyncRate = 0.1, 1000
@@ -30,7 +30,7 @@ func TestReloadsHaveALimitOfTheirOwn(t *testing.T) {
 
 // The limit does not delay the start of nginx, not even after a failed start: before the start,
 // nginx cannot receive the changes that need no reload.
-func TestTheStartHasNoLimit(t *testing.T) {
+func TestStartIsNotLimited(t *testing.T) {
 	t.Parallel()
 	var taken net.Listener
 	r := launchAs(t, true, func(c *controller.Config) {

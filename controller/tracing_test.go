@@ -25,7 +25,7 @@ func TestTracerFilesAreWritten(t *testing.T) {
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"otlp-collector-port": "4318", "zipkin-collector-host": "zipkin.example"}, update)
 	if sync := r.awaitSync(reloaded); !strings.Contains(strings.Join(sync.Why, "\n"), "opentelemetry.toml: port = 4317 -> opentelemetry.toml: port = 4318") {
-		t.Errorf("why: %v", sync.Why)
+		t.Errorf("the reload's reasons are %v", sync.Why)
 	}
 	if got := read(otel) + read(opentracing); !strings.Contains(got, "port = 4318") || !strings.Contains(got, "zipkin.example") {
 		t.Errorf("after the change: %s", got)

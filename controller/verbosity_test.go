@@ -28,7 +28,7 @@ func TestDiffIsLogged(t *testing.T) {
 }
 
 // At verbosity 5, nginx's log level is debug, unless the ConfigMap sets another one.
-func TestNginxLogsAsMuchAsTheController(t *testing.T) {
+func TestNginxLogLevelFollowsVerbosity(t *testing.T) {
 	r := launchAs(t, true, func(c *controller.Config) { c.NginxDebug = true })
 	r.log.next("ready")
 	level := func() string {

@@ -140,7 +140,7 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	r.awaitHost("web.example", "one")
 	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx rejects it") || !strings.Contains(event.Message, "or its default, is used") {
-		t.Errorf("%+v", event)
+		t.Errorf("Event %+v", event)
 	}
 	wantHeader := func(want string) {
 		t.Helper()
@@ -195,13 +195,13 @@ func TestKeyThatBreaksNginxAtTheStart(t *testing.T) {
 		r.service(pod(t, "127.88.0.1", "one"))
 	})
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx rejects it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
-		t.Errorf("%+v", event)
+		t.Errorf("Event %+v", event)
 	}
 	failed := r.awaitSync(func(line record) bool {
 		return strings.Contains(line.Error, "nginx rejects a key that nothing can replace")
 	})
 	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
-		t.Errorf("%+v", failed)
+		t.Errorf("failed sync %+v", failed)
 	}
 	// Other changes are not served either.
 	r.addIngress(withSnippet("beside", ""))
@@ -249,7 +249,7 @@ func TestKeyWhoseFileBreaksNginx(t *testing.T) {
 }
 
 // A key lets in an ingress that breaks nginx. nginx then rejects the ingress, not the key.
-func TestIngressThatTheConfigMapLetsIn(t *testing.T) {
+func TestIngressThatTheConfigMapAdmits(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)

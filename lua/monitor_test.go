@@ -62,9 +62,9 @@ func TestMonitorSendsARecordOfEachRequest(t *testing.T) {
 	if served.Namespace != "ns" || served.Ingress != "ing" || served.Service != "svc" || served.Path != "/" || served.Method != http.MethodGet ||
 		served.Status != "200" || served.Canary != "" || served.RequestLength <= 0 || served.ResponseLength <= 0 ||
 		served.UpstreamResponseTime < 0 || served.UpstreamResponseLength <= 0 {
-		t.Errorf("served: %+v", served)
+		t.Errorf("the record of the served request is %+v", served)
 	}
 	if refused.Status != "503" || refused.UpstreamResponseTime != -1 || refused.UpstreamLatency != -1 {
-		t.Errorf("refused: %+v", refused)
+		t.Errorf("the record of the refused request is %+v", refused)
 	}
 }

@@ -162,7 +162,7 @@ func TestRoles(t *testing.T) {
 		t.Error(err)
 	}
 	if err := command.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the controller ended with %v", err)
 	}
 	refused, needless := roles.Verdict()
 	for _, request := range refused {

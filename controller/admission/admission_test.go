@@ -169,12 +169,12 @@ func TestCost(t *testing.T) {
 	r := reviewer(t, nil)
 	whole := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if whole.Tested != 3 || whole.Rendered != 3 || whole.Size == 0 || whole.Test <= 0 || whole.Render <= 0 {
-		t.Errorf("whole: %+v", whole)
+		t.Errorf("cost with all neighbours: %+v", whole)
 	}
 	r.OnlyNew = true
 	alone := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if alone.Tested != 3 || alone.Rendered != 1 || alone.Size == 0 {
-		t.Errorf("alone: %+v, whole: %+v", alone, whole)
+		t.Errorf("cost with OnlyNew: %+v, with all neighbours: %+v", alone, whole)
 	}
 }
 
@@ -202,6 +202,6 @@ func TestCheckDoesNotChangeTheCluster(t *testing.T) {
 	r.Cluster = func() snapshot.Snapshot { return before }
 	r.Review(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
 	if len(before.Ingresses) != 2 || before.Ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path != "/" || before.Ingresses[1].Spec.Rules[0].HTTP.Paths[0].Path != "/" {
-		t.Errorf("now: %v", before.Ingresses)
+		t.Errorf("the review changed the cluster to %v", before.Ingresses)
 	}
 }

@@ -36,7 +36,7 @@ func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 		kept = append(kept, other.Name)
 	}
 	if got := strings.Join(kept, " "); got != "other-7 alias" {
-		t.Errorf("near returns %s, want other-7 alias", got)
+		t.Errorf("neighbours %s, want other-7 alias", got)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	r := reviewer(t, nil)
 	verdict := r.Review(many)
 	if verdict.Denial == nil || !strings.Contains(verdict.Denial.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
-		t.Errorf("verdict %+v", verdict)
+		t.Errorf("verdict %+v, want a denial before compilation", verdict)
 	}
 }
 
@@ -74,14 +74,14 @@ func (late) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 // A large review waits for its turn before it is read; the wait does not count toward the read
 // timeout. A review that does not arrive in time is not a bad request.
-func TestLargeReviewsHaveTheirTimeAfterTheirTurn(t *testing.T) {
+func TestWaitingForATurnDoesNotCountAsReading(t *testing.T) {
 	handler := Handler(func(*networkingv1.Ingress) Verdict { return Verdict{} }, func(metrics.Admission) {}, slog.New(slog.DiscardHandler))
 	request := httptest.NewRequest(http.MethodPost, "/", late{})
 	request.ContentLength = small + 1
 	w, began := &timed{ResponseRecorder: httptest.NewRecorder()}, time.Now()
 	handler.ServeHTTP(w, request)
 	if w.until.Before(began.Add(readTimeout)) {
-		t.Errorf("the time for reading ends %v after the turn, want %v", w.until.Sub(began), readTimeout)
+		t.Errorf("the read timeout ends %v after the start, want at least %v", w.until.Sub(began), readTimeout)
 	}
 	if w.Code != http.StatusRequestTimeout {
 		t.Errorf("%d %s", w.Code, w.Body)

@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 		unsafe(t, "", reflect.ValueOf(plain), reflect.ValueOf(set))
 		again, same, _ := annotations.Parse(in, opts)
 		if !reflect.DeepEqual(set, again) || !reflect.DeepEqual(problems, same) {
-			t.Error("parsing twice is not parsing once")
+			t.Error("parsing the same annotations again gives another result")
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestSetsOfIngressesWithoutAnnotationsAreEqual(t *testing.T) {
 		Namespace: "demo", Name: "web", UID: "1234", Annotations: map[string]string{"example.com/limit-rps": "5"},
 	}}
 	if Given(in, &opts) {
-		t.Error("it has an annotation")
+		t.Error("an annotation with another prefix counts")
 	}
 	got, problems, err := Parse(in, opts)
 	if err != nil || len(problems) > 0 || !reflect.DeepEqual(got, want) {
@@ -31,7 +31,7 @@ func TestSetsOfIngressesWithoutAnnotationsAreEqual(t *testing.T) {
 	}
 	opts.AnnotationsPrefix = "example.com"
 	if !Given(in, &opts) {
-		t.Error("with its prefix, it has no annotation")
+		t.Error("an annotation with the prefix does not count")
 	}
 }
 
@@ -43,14 +43,14 @@ func TestFingerprint(t *testing.T) {
 	const a, b = DefaultPrefix + "/a", DefaultPrefix + "/b"
 	one := of(map[string]string{a: "1", b: "2"})
 	if again := of(map[string]string{b: "2", a: "1", "example.com/a": "3"}); again != one {
-		t.Errorf("%x, want %x", again, one)
+		t.Errorf("the same annotations have fingerprint %x, want %x", again, one)
 	}
 	for _, other := range []map[string]string{nil, {a: "1"}, {a: "2", b: "1"}, {a: "1", b: "3"}, {a + "1": "", b: "2"}} {
 		if of(other) == one {
-			t.Errorf("%v has the same one as others", other)
+			t.Errorf("%v has the same fingerprint as other annotations", other)
 		}
 	}
 	if none := of(map[string]string{"example.com/a": "1"}); none != 0 {
-		t.Errorf("without annotations it is %x", none)
+		t.Errorf("fingerprint %x without annotations, want 0", none)
 	}
 }

@@ -60,9 +60,9 @@ func TestWritable(t *testing.T) {
 		}
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "kept" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("the file contains %q, %v", text, err)
 	}
 	if entries, _ := os.ReadDir(filepath.Join(folder, "a/b")); len(entries) > 0 {
-		t.Errorf("left: %v", entries)
+		t.Errorf("Writable left files: %v", entries)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-func TestTestsThatAreNoRejections(t *testing.T) {
+func TestUnfinishedTestsAreNotRejections(t *testing.T) {
 	for script, rejects := range map[string]bool{
 		"echo 'nginx: [emerg] unknown directive \"x\"' >&2; exit 1": true,
 		"exit 1":        true,

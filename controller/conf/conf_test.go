@@ -50,14 +50,14 @@ func TestDifferingKeepsOrder(t *testing.T) {
 	}
 	before, after = conf.Differing(conf.Of(p[0], p[1], p[2]), conf.Of(p[0], p[2], p[1]))
 	if before.Len()+after.Len() > 0 {
-		t.Errorf("another order: %q %q", before, after)
+		t.Errorf("texts with the same pieces in another order differ in %q and %q", before, after)
 	}
 }
 
-func TestTextIsItsPieces(t *testing.T) {
+func TestTextConcatenatesItsPieces(t *testing.T) {
 	text := conf.Of(texts("a;\n", "b;\n")...)
 	if text.String() != "a;\nb;\n" || text.Len() != 6 || !text.Contains([]byte("b;")) || text.Contains([]byte("c")) {
-		t.Errorf("%q, %d", text, text.Len())
+		t.Errorf("text %q of length %d", text, text.Len())
 	}
 }
 

@@ -70,7 +70,7 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-func TestOnlyTheProcessWithoutEnableMetrics(t *testing.T) {
+func TestOnlyProcessMetricsWithoutEnableMetrics(t *testing.T) {
 	m := New(Options{})
 	m.Nginx("http://127.0.0.1:1", "http://127.0.0.1:1", func() []int { return nil })
 	m.Requests([]Record{{Host: "web.example"}})

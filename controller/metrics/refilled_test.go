@@ -39,7 +39,7 @@ func TestScrapesSeeNoGapWhileMetricsAreFilled(t *testing.T) {
 		text := scrape(m)
 		for _, name := range []string{"orphan_ingress", "ssl_expire_time_seconds", "ssl_certificate_info"} {
 			if n := strings.Count(text, "\n"+namespace+"_"+name+"{"); n != series {
-				t.Errorf("%d of %d series of %s", n, series, name)
+				t.Errorf("the scrape contains %d of %d series of %s", n, series, name)
 			}
 		}
 	}

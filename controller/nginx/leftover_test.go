@@ -29,7 +29,7 @@ func TestLeftoverNginxIsEnded(t *testing.T) {
 		t.Errorf("processes %v are left, %v", left, err)
 	}
 	if ended, err := nginx.EndLeftover(root, pidFile, conf); err != nil || ended != 0 {
-		t.Errorf("the second time: ended %d, %v", ended, err)
+		t.Errorf("the second call ended %d, %v", ended, err)
 	}
 }
 

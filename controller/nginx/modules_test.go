@@ -128,11 +128,11 @@ func (p pretended) asked(t *testing.T) int {
 func TestAnswersAreCached(t *testing.T) {
 	p := pretend(t, "", nil, nil)
 	if mustFind(t, p.path).Has("http_lua") {
-		t.Fatal("it has Lua")
+		t.Fatal("an nginx without modules has Lua")
 	}
 	first := p.asked(t)
 	if mustFind(t, p.path).Has("stream"); p.asked(t) != first {
-		t.Errorf("nginx -t ran %d times, and then %d times", first, p.asked(t))
+		t.Errorf("nginx -t ran %d times for the first question and %d times in all", first, p.asked(t))
 	}
 	// Install a module.
 	if err := os.WriteFile(filepath.Join(p.modules, "ngx_http_lua_module.so"), []byte("lua_max_pending_timers"), 0o644); err != nil {

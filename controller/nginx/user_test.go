@@ -24,7 +24,7 @@ func TestWorkersAreNotRootByDefault(t *testing.T) {
 		}
 		got, err := mustFind(t, binary).Unprivileged()
 		if err != nil || !strings.HasPrefix(got, want) || (want == "") != (got == "") {
-			t.Errorf("built with%q: user %q, %v", built, got, err)
+			t.Errorf("built with %q: user %q, %v", built, got, err)
 		}
 	}
 }

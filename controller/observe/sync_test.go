@@ -42,7 +42,7 @@ func TestFailedReload(t *testing.T) {
 			page := httptest.NewRecorder()
 			o.Metrics.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
 			if counted := failed.MatchString(page.Body.String()); counted != (test.want != "") {
-				t.Errorf("counted as an error: %v", counted)
+				t.Errorf("the failure is counted: %v", counted)
 			}
 		})
 	}

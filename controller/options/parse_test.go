@@ -307,7 +307,7 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
-func TestEveryKeySaysWhatItProtects(t *testing.T) {
+func TestEveryKeyDeclaresItsProtection(t *testing.T) {
 	for _, key := range options.Keys() {
 		switch key.Protects {
 		case options.Protecting, options.Harmless, options.Directives, options.Gate:

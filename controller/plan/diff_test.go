@@ -23,19 +23,19 @@ func TestStepsLeadToTheWantedState(t *testing.T) {
 			steps := plan.Diff(running, next)
 			if i == j {
 				if len(steps) > 0 {
-					t.Errorf("%d to itself: %v", i, steps)
+					t.Errorf("state %d to itself: %v", i, steps)
 				}
 				continue
 			}
 			if len(steps) == 0 {
-				t.Fatalf("%d to %d: no step", i, j)
+				t.Fatalf("state %d to %d: no step", i, j)
 			}
 			if last := steps[len(steps)-1].Next; !reflect.DeepEqual(last, next) {
-				t.Errorf("%d to %d ends in %s", i, j, last.Conf)
+				t.Errorf("state %d to %d: the last step leads to %s", i, j, last.Conf)
 			}
 			for _, step := range steps {
 				if len(step.Why) == 0 {
-					t.Errorf("%d to %d: %s without a reason", i, j, step.Kind)
+					t.Errorf("state %d to %d: step %s has no reason", i, j, step.Kind)
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func FuzzDiff(f *testing.F) {
 		list := func(text string) wire.List { return wire.NewList(&wire.Backend{Name: "x", JSON: []byte(text)}) }
 		steps := plan.Diff(plan.State{Conf: conf.Whole([]byte(oldConf)), Backends: list(oldBackends)}, plan.State{Conf: conf.Whole([]byte(newConf)), Backends: list(newBackends)})
 		if equal := oldConf == newConf && oldBackends == newBackends; equal != (len(steps) == 0) {
-			t.Errorf("equal %t, steps %v", equal, steps)
+			t.Errorf("the states are equal: %t, steps %v", equal, steps)
 		}
 		for _, step := range steps {
 			if len(step.Why) == 0 || len(step.Why) > 21 {

@@ -19,6 +19,6 @@ func TestHoldKeepsTheBackendsThatTheRunningConfigurationUses(t *testing.T) {
 	running, next := state("uses a and b", a, b), state("uses a", newer)
 	held, want := plan.Hold(running, next), state("uses a and b", newer, b)
 	if !held.Conf.Equal(want.Conf) || !held.Backends.Equal(want.Backends) || !held.Stream.Equal(want.Stream) {
-		t.Errorf("%s with backends %s and stream backends %s", held.Conf, held.Backends.Body(), held.Stream.Body())
+		t.Errorf("Hold returns %s with backends %s and stream backends %s", held.Conf, held.Backends.Body(), held.Stream.Body())
 	}
 }

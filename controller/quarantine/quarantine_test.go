@@ -309,7 +309,7 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 
 // The error names the same one of several untested replacements each time, so there is only one
 // Event.
-func TestFrozenSaysTheSameEachTime(t *testing.T) {
+func TestFrozenNamesTheSameReplacementEachTime(t *testing.T) {
 	r := newRun(t)
 	var all []*networkingv1.Ingress
 	for i := range 9 {

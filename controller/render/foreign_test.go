@@ -328,7 +328,7 @@ func TestOurTemplateAsAUserTemplate(t *testing.T) {
 	}
 }
 
-func TestPlaceFindsTheMostSimilarLine(t *testing.T) {
+func TestPositionFindsTheMostSimilarLine(t *testing.T) {
 	template, err := render.ParseFolder("my", map[string]string{
 		"nginx.tmpl": "events {}\nhttp {\n  {{ template \"a.tmpl\" . }}\n  keepalive_timeout 5s;\n}\n",
 		"a.tmpl":     "listen {{ .A }};\nlisten 127.0.0.1:{{ .B }};\nlisten 127.0.0.1:80;\n{{ print `x;` }}\n",

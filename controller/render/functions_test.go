@@ -86,10 +86,10 @@ func FuzzIndent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		once := indent([]byte(text))
 		if twice := indent(once); string(twice) != string(once) {
-			t.Errorf("once %q, twice %q", once, twice)
+			t.Errorf("indented once %q, twice %q", once, twice)
 		}
 		if got, want := strings.Fields(string(once)), strings.Fields(text); !reflect.DeepEqual(got, want) {
-			t.Errorf("words %q, were %q", got, want)
+			t.Errorf("indenting changed the words to %q from %q", got, want)
 		}
 	})
 }

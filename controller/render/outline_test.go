@@ -110,7 +110,7 @@ func TestServersShareOutlines(t *testing.T) {
 }
 
 // The dot of an outline contains no name, so the outline cannot depend on one.
-func TestOutlinesHaveNoName(t *testing.T) {
+func TestOutlinesContainNoNames(t *testing.T) {
 	all := oneRoot()
 	dot := locationOf(all, "secret", func(l *model.Location) {
 		l.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example/", SigninURL: "http://auth.example/in", AuthCacheKey: "$cookie_id", KeepaliveConnections: 1}
@@ -118,7 +118,7 @@ func TestOutlinesHaveNoName(t *testing.T) {
 	})
 	for i, name := range dot.names() {
 		if *name == "" {
-			t.Errorf("it has no name %d", i)
+			t.Errorf("the location has no name at index %d", i)
 		}
 	}
 	var location unnamedLocation
@@ -130,7 +130,7 @@ func TestOutlinesHaveNoName(t *testing.T) {
 	location.All, server.First, server.Locations = nil, nil, nil // what all locations share
 	for _, text := range []string{fmt.Sprintf("%+v %+v", location.located, location.location), fmt.Sprintf("%+v %+v", server.served, server.server)} {
 		if strings.Contains(text, "secret") {
-			t.Errorf("it has the name: %s", text)
+			t.Errorf("the dot contains the name: %s", text)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestOutline(t *testing.T) {
 	out.Reset()
 	failed := errors.New("no name")
 	if err := outlineOf([]byte(text)).fill(&out, func(int) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("error %v, want that of write", err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestOutlinesAreLimited(t *testing.T) {
 			}
 		}
 		if len(some.all) > mostKinds || len(some.all[kind{annotations: uint64(i)}]) > mostOutlines {
-			t.Fatalf("%d kinds, and %d outlines of one", len(some.all), len(some.all[kind{annotations: uint64(i)}]))
+			t.Fatalf("%d kinds are kept, with %d outlines of the last one", len(some.all), len(some.all[kind{annotations: uint64(i)}]))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-func TestTemplatesOfManyExist(t *testing.T) {
+func TestSharedTemplatesExist(t *testing.T) {
 	for name := range sameForMany {
 		if quick.Lookup(name) == nil {
 			t.Errorf("there is no template %s", name)

@@ -104,7 +104,7 @@ func TestEachLineHasAnOrigin(t *testing.T) {
 }
 
 // An origin lists the conditions, loops and calls around a line, innermost first.
-func TestOriginsNameWhatIsAround(t *testing.T) {
+func TestOriginsListEnclosingNodes(t *testing.T) {
 	built, in := traced(t)
 	files := map[string]string{
 		"nginx.tmpl": "http {\n{{ range .Servers }}\n{{ template \"server.tmpl\" . }}\n{{ end }}\n}\n",

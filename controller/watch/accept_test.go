@@ -168,7 +168,7 @@ func TestConfigMapChangesWhileAnIngressIsJudged(t *testing.T) {
 	}
 }
 
-func TestConfigMapsThatAreRead(t *testing.T) {
+func TestChangesOfReadConfigMaps(t *testing.T) {
 	options := standard()
 	options.Reads = func(name types.NamespacedName) bool { return name.Name == "headers" }
 	c := followed(t, options)

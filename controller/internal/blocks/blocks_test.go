@@ -18,22 +18,22 @@ func numbers(n int) []int {
 	return all
 }
 
-func TestListsAreTheirElements(t *testing.T) {
+func TestListsContainTheirElements(t *testing.T) {
 	for _, n := range []int{0, 1, 127, 128, 129, 1000} {
 		list := blocks.Of(numbers(n))
 		if list.Len() != n || !slices.Equal(list.Slice(), numbers(n)) || !slices.Equal(slices.Collect(list.All()), numbers(n)) {
-			t.Errorf("%d elements: %v", n, list.Slice())
+			t.Errorf("a list of %d elements contains %v", n, list.Slice())
 		}
 		for i := range n {
 			changed := list.With(i, -1)
 			want := numbers(n)
 			want[i] = -1
 			if !slices.Equal(changed.Slice(), want) || list.At(i) != i || changed.At(i) != -1 {
-				t.Fatalf("%d of %d: %v", i, n, changed.Slice())
+				t.Fatalf("with element %d of %d changed, the list is %v", i, n, changed.Slice())
 			}
 			before, now := blocks.Differing(list, changed)
 			if fmt.Sprint(before, now) != fmt.Sprint([]int{i}, []int{-1}) {
-				t.Fatalf("%d of %d differ in %v, %v", i, n, before, now)
+				t.Fatalf("with element %d of %d changed, the lists differ in %v, %v", i, n, before, now)
 			}
 		}
 	}
@@ -43,11 +43,11 @@ func TestDiffering(t *testing.T) {
 	whole := numbers(300)
 	before, now := blocks.Differing(blocks.Of(whole), blocks.Of(slices.Delete(slices.Clone(whole), 140, 142)))
 	if fmt.Sprint(before, now) != "[140 141] []" {
-		t.Errorf("two are removed: %v, %v", before, now)
+		t.Errorf("with two elements removed, the lists differ in %v, %v", before, now)
 	}
 	before, now = blocks.Differing(blocks.List[int]{}, blocks.Of(numbers(2)))
 	if fmt.Sprint(before, now) != "[] [0 1]" {
-		t.Errorf("from nothing: %v, %v", before, now)
+		t.Errorf("from an empty list, the lists differ in %v, %v", before, now)
 	}
 }
 
