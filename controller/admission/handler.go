@@ -63,7 +63,7 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 				return
 			}
 			defer reading.release()
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // exclude the wait from the timeout
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTimeout)) // excludes the wait
 		}
 		review, code, err := read(w, r)
 		if err != nil {

@@ -38,7 +38,7 @@ var mirror = Family{
 			return
 		}
 		set.Mirror = Mirror{
-			Source:      "_mirror-" + cmp.Or(string(r.ingress.UID), r.ingress.Namespace+"_"+r.ingress.Name), // ingresses from manifest files have no UID
+			Source:      "_mirror-" + cmp.Or(string(r.ingress.UID), r.ingress.Namespace+"_"+r.ingress.Name), // manifest files contain no UID
 			RequestBody: r.text("mirror-request-body", "on"),
 			Target:      options.WithPath(target),
 			Host:        r.text("mirror-host", host),

@@ -68,7 +68,7 @@ func newFoundEndpoints() *foundEndpoints {
 
 // of returns the endpoints of a source. If they are not cached, it calls find.
 func (f *foundEndpoints) of(from source, find func() []Endpoint) []Endpoint {
-	if !from.follows() || from.otherwise != nil { // only the default backend has otherwise, and no part shares it
+	if !from.follows() || from.otherwise != nil { // the default backend's, which parts do not share
 		return find()
 	}
 	key := sourceKey{from.service, from.port}

@@ -132,7 +132,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	}
 	cmd := command.New(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
 	out, err := cmd.CombinedOutput()
-	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // ErrWaitDelay: nginx succeeded, but its output was read too late
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // ErrWaitDelay: nginx succeeded, but its output stayed open
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -29,7 +29,7 @@ type Observer struct {
 
 	known      map[string]bool          // findings of the last sync
 	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted yet
-	served     *model.Model             // the model of the metrics of hosts and certificates; nil if they also contain another model
+	served     *model.Model             // the only model in the metrics of hosts and certificates; nil if there are two
 }
 
 // Verdict records an Event on an object that nginx rejects.
