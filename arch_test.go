@@ -267,11 +267,11 @@ func offence(p goPackage, forbidden string) string {
 	return ""
 }
 
-// products are the names of controllers and proxies that adapters are for, besides ingress-nginx, whose
+// products matches the names of controllers and proxies that have adapters, except ingress-nginx, whose
 // behaviour the cases describe.
 var products = regexp.MustCompile(`(?i)\b(traefik|haproxy|contour|envoy|kong|apisix|istio|cilium|nginx-gateway|kubernetes-ingress)\b`)
 
-// Only adapters and drivers know products, so that another one needs no code.
+// Only adapters and drivers name products, so that a new product needs no change elsewhere.
 func TestOnlyAdaptersKnowProducts(t *testing.T) {
 	for _, p := range packages(t) {
 		name := below(p.ImportPath)
@@ -286,7 +286,7 @@ func TestOnlyAdaptersKnowProducts(t *testing.T) {
 			}
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && products.MatchString(text.Value) {
-					t.Errorf("%s: %s names a product: let its adapter say what is special about it", fset.Position(n.Pos()), text.Value)
+					t.Errorf("%s: %s names a product: move what is specific to it into its adapter", fset.Position(n.Pos()), text.Value)
 				}
 				return true
 			})
@@ -302,7 +302,7 @@ func TestOnlyTestsImportTestPackages(t *testing.T) {
 		if slices.Contains(forTests, below(p.ImportPath)) {
 			continue
 		}
-		for _, dep := range p.Imports { // of files that are no tests
+		for _, dep := range p.Imports { // only imports of non-test files
 			if slices.Contains(forTests, below(dep)) {
 				t.Errorf("%s imports %s, which is for tests", below(p.ImportPath), below(dep))
 			}
