@@ -102,10 +102,10 @@ type File struct {
 	Mode uint32 `yaml:"mode,omitempty"`
 	// The file is left out if this template expands to nothing or to false.
 	When string `yaml:"when,omitempty"`
-	// Whether from may be missing.
+	// Whether the file or folder named by from may be absent.
 	Optional bool `yaml:"optional,omitempty"`
 
-	left bool // of a Setup: it is not laid out
+	left bool // in a Setup: the file is left out
 }
 
 // Streams says how services are published over TCP and UDP: in ConfigMaps whose keys are ports and

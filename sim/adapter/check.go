@@ -206,7 +206,7 @@ func (c *checker) isolation() {
 	}
 }
 
-// samples expands the adapter for two subjects: one that names everything, and one that names nothing.
+// samples expands the adapter for two subjects: one with every setting, and one with none.
 func (c *checker) samples() {
 	for _, data := range []Data{sample(true), sample(false)} {
 		setup, err := c.Expand(data)
@@ -267,7 +267,7 @@ func (c *checker) objectName(text string, at ...any) {
 	}
 }
 
-// sample returns the data of a subject that names everything, or nothing.
+// sample returns the data of a subject with every setting, or with none.
 func sample(everything bool) Data {
 	data := Data{
 		Controller: "/bin/controller", Kubeconfig: "/root/kubeconfig", Root: "/root", NodeName: "node",

@@ -17,8 +17,8 @@ type Data struct {
 	Flags          map[string]string // of the subject, without dashes
 	Config         map[string]string // ConfigMap keys of the subject
 	Streams        []Stream          // services that must be published over TCP and UDP; often none
-	// What the subject names: another nginx (or whichever proxy the controller starts), a folder with
-	// Lua code, a template of the proxy's configuration. Empty: none.
+	// Settings of the subject: the binary of nginx (or of the proxy that the controller starts), the folder
+	// with the Lua code, the template of the proxy's configuration. Empty: not set.
 	Nginx, Lua, Template string
 	// Webhook is empty unless the subject must serve its validating webhook.
 	Webhook Webhook
@@ -40,8 +40,8 @@ type Webhook struct {
 	Certificate, Key string // PEM
 }
 
-// Ports are free ports of this machine for the controller and its proxy. An adapter uses those that it
-// needs, for whatever it likes.
+// Ports are free ports of this machine for the controller and its proxy. An adapter may use any of them
+// for any purpose.
 type Ports struct {
 	HTTP, HTTPS     int // where clients connect
 	Default         int // a default server

@@ -82,21 +82,22 @@ func (s *Setup) configure(object *unstructured.Unstructured, config map[string]s
 		all = map[string]string{}
 	}
 	for key, value := range data {
-		if value != "" { // it expands to nothing
+		if value != "" { // a key that expands to nothing does not override the subject's
 			all[key] = value
 		}
 	}
 	return unstructured.SetNestedStringMap(object.Object, all, "data")
 }
 
-// holds reports whether a condition holds that expands to this text. An empty one always holds.
+// holds reports whether a condition holds, given its expansion. An empty condition always holds.
 func holds(condition, expanded string) bool {
 	return condition == "" || expanded != "" && expanded != "false"
 }
 
 func isEmpty(text string) bool { return text == "" }
 
-// transform returns the spec with each template replaced. f gets the place of a template and its text.
+// transform returns the spec with each template replaced by f, which gets the path and the text of the
+// template.
 func (s Spec) transform(f func(path []any, text string) string) Spec {
 	at := func(keys ...any) []any { return append([]any{"spec"}, keys...) }
 	list := func(key string, texts []string) []string {

@@ -96,10 +96,10 @@ func TestHelp(t *testing.T) {
 	known := Data{Help: Help{Flags: map[string]bool{"a": true}, Whole: true}}
 	unknown := Data{Help: Help{Flags: map[string]bool{"a": true}}}
 	if !known.Supports("a") || known.Lacks("a") || known.Supports("b") || !known.Lacks("b") {
-		t.Error("a controller whose flags are known")
+		t.Error("Supports or Lacks is wrong if all flags are known")
 	}
 	if !unknown.Supports("a") || unknown.Lacks("b") {
-		t.Error("a controller with other flags that are not known")
+		t.Error("Supports or Lacks is wrong if only some flags are known")
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// What an adapter names comes first; what follows from its processes and its log need not be named.
+// Measurements that the adapter names come first. Those that follow from its processes and its log lines
+// need not be named.
 func TestInapplicable(t *testing.T) {
 	record, tellsTook := Line{Record: "sync"}, Line{Match: MustPattern("reloaded in (?P<took>.*)"), Tells: TellsReload}
 	reloaded := Line{Match: MustPattern("reloaded"), Tells: TellsReload}

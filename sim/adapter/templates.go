@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// templates checks every template of the file: its syntax, and the fields of Data that it names, also
+// templates checks every template of the file: its syntax, and the fields of Data that it names, even
 // in branches that no sample takes.
 func (c *checker) templates() {
 	c.Spec.transform(func(path []any, text string) string {
@@ -42,7 +42,7 @@ func lineOf(document specfile.Position, text string) int {
 	return document.Line()
 }
 
-// template checks one template over a type.
+// template checks one template against the type of its data.
 func (c *checker) template(text string, over reflect.Type, add func(what, mend string)) {
 	if !strings.Contains(text, "{{") {
 		return
@@ -60,7 +60,7 @@ func (c *checker) template(text string, over reflect.Type, add func(what, mend s
 }
 
 // fieldsOf returns the fields of the data that a template names: [[Ports HTTP]] for {{.Ports.HTTP}}. It
-// leaves out those within range and with, where the dot is something else.
+// skips those within range and with, which rebind the dot.
 func fieldsOf(node parse.Node) [][]string {
 	if node == nil || reflect.ValueOf(node).IsNil() {
 		return nil
@@ -96,8 +96,8 @@ func fieldsOf(node parse.Node) [][]string {
 	return all
 }
 
-// unknownField returns the first part of a path of fields that a type does not have, as .Ports.HTP, and
-// the fields that there are instead.
+// unknownField returns a path of fields up to its first unknown field, such as .Ports.HTP, and the valid
+// paths at that point. Both are empty if all fields are known.
 func unknownField(fields []string, of reflect.Type) (unknown string, known []string) {
 	for i, name := range fields {
 		if i == 0 {
@@ -135,7 +135,8 @@ func (a *Adapter) Uses(field string) bool {
 	return used
 }
 
-// isLocated reports whether the path of a file needs no folder: it is absolute, a template, or empty.
+// isLocated reports whether a path is not relative to the adapter's folder: it is absolute, a template,
+// or empty.
 func isLocated(path string) bool {
 	return path == "" || strings.HasPrefix(path, "/") || strings.HasPrefix(path, "{{")
 }
