@@ -20,7 +20,7 @@ import (
 
 const token = "secret"
 
-// runLog is a log whose events a test reads.
+// runLog is an event log that a test can read.
 type runLog struct {
 	*event.Log
 	mu     sync.Mutex
@@ -64,7 +64,8 @@ func start(t *testing.T, name string, log *event.Log, wrap func(http.Handler) ht
 	return NewPeer(At{Pod: name, Node: "node-of-" + name, URL: server.URL, Client: server.Client(), Token: token}, log)
 }
 
-// answering returns the address of something that answers as a pod does, and counts the requests.
+// answering starts a server that answers like a simulated pod. It returns the server's address and its
+// request counter.
 func answering(t *testing.T) (netip.AddrPort, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
@@ -84,7 +85,7 @@ func orders(to netip.AddrPort) []traffic.Order {
 	}}
 }
 
-// Several agents send what one would send, and their events come into the log on its clock.
+// Several agents together send the requests of one, and the log has their events on its own clock.
 func TestAgentsShareTheRequests(t *testing.T) {
 	log := newRunLog()
 	to, asked := answering(t)
@@ -118,11 +119,11 @@ func TestAgentsShareTheRequests(t *testing.T) {
 	}
 }
 
-// agents is how many share the requests of a round.
+// agents is the number of agents that share the requests of a round.
 const agents = 3
 
-// checkRound checks the events of a round: every request that was due is there once. Agents do not end
-// at the same moment, so that each share ends at a number of its own.
+// checkRound checks that the log has every due request of a round once. The agents stop at different
+// moments, so each share has its own last request.
 func checkRound(t *testing.T, log *runLog, begin time.Duration) {
 	t.Helper()
 	due, missed, clocks := 0, 0, map[string]bool{}
@@ -136,7 +137,7 @@ func checkRound(t *testing.T, log *runLog, begin time.Duration) {
 		case e.Clock != nil:
 			clocks[e.Clock.Node] = true
 			if e.Clock.Bound <= 0 || e.Clock.Bound > time.Second || e.Clock.Offset.Abs() > e.Clock.Bound+time.Second {
-				t.Errorf("the clock of this very machine: %+v", e.Clock)
+				t.Errorf("the offset of this machine's own clock is too large: %+v", e.Clock)
 			}
 		case e.Request != nil:
 			number := int64((e.At - begin + 12*time.Millisecond) / (25 * time.Millisecond)) // 40/s: the first is due after 25 ms
@@ -178,7 +179,7 @@ func await(t *testing.T, is func() bool) {
 	}
 }
 
-// A pod that has died leaves a gap, which the log tells with the reason.
+// If a pod dies, the log reports its events as missing, with the reason.
 func TestLostPodIsMissing(t *testing.T) {
 	log := newRunLog()
 	to, _ := answering(t)
@@ -219,7 +220,7 @@ func TestLostPodIsMissing(t *testing.T) {
 	}
 }
 
-// An answer that is lost on its way is sent again; text that is lost is noticed.
+// A lost response is sent again, and lost events are detected.
 func TestEventsArriveOnce(t *testing.T) {
 	log := newRunLog()
 	var calls atomic.Int64
@@ -273,13 +274,13 @@ func TestSegmentsCutLines(t *testing.T) {
 	}
 	fmt.Fprint(s, "t\":2}\n")
 	if again, _, err := s.segment(0); err != nil || string(again) != string(first) {
-		t.Errorf("the segment before differs: %v", err)
+		t.Errorf("the second response with segment 0 differs: %v", err)
 	}
 	if _, lines, err = s.segment(1); err != nil || lines != 2 {
 		t.Error(lines, err)
 	}
 	if _, _, err := s.segment(0); err == nil {
-		t.Error("a segment that has arrived is there still")
+		t.Error("a segment is kept after it has arrived")
 	}
 }
 
@@ -306,6 +307,6 @@ func TestSilenceEndsAnAgent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.AwaitSilence(ctx, time.Hour); err == nil {
-		t.Error("it ended although nothing was silent")
+		t.Error("the context ended, but AwaitSilence returned nil")
 	}
 }

@@ -59,8 +59,8 @@ func (g *generator) begin(o beginOrder) error {
 	return nil
 }
 
-// end stops sending. It returns when the events of all requests are in the log, and why attacks could not
-// be carried out.
+// end stops sending and waits until the events of all requests are in the log. It returns the errors of
+// attacks that could not be carried out.
 func (g *generator) end() error {
 	g.mu.Lock()
 	stop, sent := g.stop, g.sent

@@ -21,7 +21,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// Between the rounds of its subject, while others have their turns, a generator goes on.
+// A generator keeps running between the rounds of its subject, while other subjects have their turns.
 func TestIdleGeneratorLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := NewServer(token, Observed{})

@@ -19,11 +19,11 @@ type Observation struct {
 	subject string
 	at      Answering
 
-	end      context.CancelFunc // of the following of its clock
+	end      context.CancelFunc // stops following the agent's clock
 	followed chan struct{}
 }
 
-// Answering is where an agent reaches what it observes.
+// Answering has the addresses at which an agent reaches nginx and the controller.
 type Answering struct {
 	HTTP    netip.AddrPort // nginx
 	TLS     netip.AddrPort
@@ -101,15 +101,15 @@ type Convergence struct {
 
 	mu      sync.Mutex
 	waiting []event.Change
-	unsent  int // those that are waiting, and those on their way
+	unsent  int // those waiting and those in flight
 	failed  error
 
 	ended  sync.Once
 	effort event.Probe // set once
 
-	wake chan struct{} // there are changes that wait
+	wake chan struct{} // signals that changes are waiting
 	last chan struct{} // closed by Effort: no more changes come
-	sent chan struct{} // closed when none will be sent any more
+	sent chan struct{} // closed when no more changes will be sent
 	done chan struct{}
 }
 
@@ -128,7 +128,7 @@ func (c *Convergence) Watch(change event.Change) {
 	}
 }
 
-// sendAll sends the changes that wait until no more come, or until ctx ends.
+// sendAll sends waiting changes until no more come, or until ctx ends.
 func (c *Convergence) sendAll() {
 	defer close(c.sent)
 	for {
@@ -144,7 +144,7 @@ func (c *Convergence) sendAll() {
 	}
 }
 
-// send sends all changes that wait at once, if there are any.
+// send sends all waiting changes in one request, if there are any.
 func (c *Convergence) send() {
 	c.mu.Lock()
 	batch := c.waiting
@@ -160,7 +160,7 @@ func (c *Convergence) send() {
 	c.failed = errors.Join(c.failed, err)
 }
 
-// pendingEvery is the time between two questions for open changes.
+// pendingEvery is the polling interval for open changes.
 const pendingEvery = 20 * time.Millisecond
 
 // Await waits until every worker serves every change. Its errors are those of probe.Convergence.
@@ -201,8 +201,8 @@ func (c *Convergence) pending(ctx context.Context) (int, error) {
 	return s.Open, nil
 }
 
-// Effort ends the questions, and returns the effort: first the agent gets the changes that wait, so that
-// the effort says if it did not get them. Effort may be called again.
+// Effort ends the probing and returns its effort. It first sends the waiting changes: if the agent does
+// not get them, the effort says so. Effort may be called again.
 func (c *Convergence) Effort() event.Probe {
 	c.ended.Do(func() {
 		close(c.last)
@@ -216,5 +216,5 @@ func (c *Convergence) Effort() event.Probe {
 	return c.effort
 }
 
-// Done is closed when the questions have ended, by Effort.
+// Done returns a channel that is closed when Effort has ended the probing.
 func (c *Convergence) Done() <-chan struct{} { return c.done }

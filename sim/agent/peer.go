@@ -21,7 +21,7 @@ type Peer struct {
 	at     At
 	log    *event.Log // of the run
 	track  clock.Track
-	wall   time.Duration // of the agent's node, from ours, as measured last
+	wall   time.Duration // offset of the node's time of day from ours, as last measured
 	mu     sync.Mutex    // guards track and wall
 	reader segments
 }
@@ -37,13 +37,13 @@ type At struct {
 	Gone func(context.Context) error
 }
 
-// NewPeer returns the peer of an agent. The events of the agent come into the log.
+// NewPeer returns the peer of an agent. The clock of log is the reference for the agent's clock.
 func NewPeer(at At, log *event.Log) *Peer { return &Peer{at: at, log: log} }
 
 // Pod returns the name of the agent's pod.
 func (p *Peer) Pod() string { return p.at.Pod }
 
-// orderTimeout bounds the time of an order. The end of a round waits for requests under way.
+// orderTimeout limits the time of an order. An order that ends a round waits for requests in flight.
 const orderTimeout = 30 * time.Second
 
 // call sends a request, with a body if in is not nil, and decodes the answer into a pointer.
@@ -61,7 +61,7 @@ func (p *Peer) call(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
-// do sends a request. The answer has the status 200.
+// do sends a request. It returns an error if the status of the answer is not 200.
 func (p *Peer) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
@@ -91,7 +91,7 @@ func (p *Peer) do(ctx context.Context, method, path string, in any) (*http.Respo
 	return nil, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(text))
 }
 
-// explain adds what became of the pod to the error of a request.
+// explain adds the pod and the path to the error of a request and, if known, why the pod no longer runs.
 func (p *Peer) explain(ctx context.Context, path string, err error) error {
 	err = fmt.Errorf("pod %s, %s: %w", p.at.Pod, strings.TrimPrefix(path, "/"), err)
 	if p.at.Gone == nil {
@@ -103,7 +103,7 @@ func (p *Peer) explain(ctx context.Context, path string, err error) error {
 	return err
 }
 
-// exchanges is how many exchanges a measurement of the clock takes: enough for some to be quick on a
+// exchanges is the number of exchanges in a measurement of the clock: enough for some to be quick on a
 // busy network.
 const exchanges = 25
 
@@ -142,14 +142,14 @@ func (p *Peer) Clock(role event.ClockRole) event.Clock {
 	return event.Clock{Pod: p.at.Pod, Node: p.at.Node, Role: role, Offset: p.wall, Drift: p.track.Drift(), Bound: p.track.Bound()}
 }
 
-// Ours returns the harness's time of day when the agent's node showed a time of day.
+// Ours converts a time of day of the agent's node to the harness's time of day.
 func (p *Peer) Ours(theirs time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return theirs.Add(-p.wall)
 }
 
-// restartClock forgets the samples but the last: a new round has a bound of its own.
+// restartClock drops all samples but the last, so that each round has its own bound.
 func (p *Peer) restartClock() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func (p *Peer) ours(theirs time.Duration) time.Duration {
 // clockEvery is how often clocks are measured during a round.
 const clockEvery = 5 * time.Second
 
-// followClock measures the clock until ctx ends, so that an uneven drift does no harm. It skips
-// measurements that fail, because the next one may succeed.
+// followClock measures the clock until ctx ends, because its drift may vary. It skips measurements that
+// fail, because the next one may succeed.
 func (p *Peer) followClock(ctx context.Context) {
 	repeat(ctx, clockEvery, func() { _ = p.MeasureClock(ctx) })
 }

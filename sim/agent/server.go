@@ -28,7 +28,7 @@ const TokenVariable = "WINDTUNNEL_AGENT_TOKEN"
 // Port is the port of an agent.
 const Port = 8078
 
-// Lease is how long an agent works without a request: the harness may have died.
+// Lease is how long an agent runs without a request before it assumes that the harness has died.
 const Lease = time.Minute
 
 // Server is the agent's side: its HTTP API. It is safe for use by many goroutines.
@@ -152,5 +152,5 @@ func answer(w http.ResponseWriter, out any, err error) {
 	_ = json.NewEncoder(w).Encode(out) // an error means that nobody reads it any more
 }
 
-// nothing is the body of orders and answers that need none.
+// nothing is the empty body of orders and answers.
 type nothing struct{}

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// An observer that did not get all changes has not observed the round, even if that shows only at its
-// end.
+// If an observer did not get all changes, the effort of the round says so, even if the failure occurs only
+// at the end of the round.
 func TestUndeliveredChangesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
