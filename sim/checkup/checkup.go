@@ -31,7 +31,7 @@ type Options struct {
 	Done func(Result)
 }
 
-// Result is what came of one point.
+// Result is the result of one point.
 type Result struct {
 	Point string        `json:"point"`
 	What  string        `json:"what"`  // what it checks
@@ -85,20 +85,20 @@ type checkup struct {
 	pids   []int // that it has had
 }
 
-// Report is what came of a checkup.
+// Report is the result of a checkup.
 type Report struct {
 	Results []Result `json:"results"`
 	// NotApplicable are the measurements that do not apply to the controller.
 	NotApplicable []event.NotApplicable `json:"notApplicable,omitempty"`
 }
 
-// OK reports whether the controller lacks nothing.
+// OK reports whether all points are OK.
 func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(one Result) bool { return !one.OK })
 }
 
-// Do makes the checkup. The error says why the checkup could not be made. What the controller lacks
-// is in the report.
+// Do makes the checkup. It returns an error only if the checkup could not be made; points that fail are
+// in the report.
 func Do(ctx context.Context, o Options) (Report, error) {
 	if o.Patience == 0 {
 		o.Patience = time.Minute
@@ -141,8 +141,8 @@ func Do(ctx context.Context, o Options) (Report, error) {
 	return report, nil
 }
 
-// one checks one point within the patience. If that ends, the error says what the point was waiting for,
-// and what was last seen.
+// one checks one point within the patience. After a timeout, the error says what the point was waiting
+// for, and what was last seen.
 func (c *checkup) one(ctx context.Context, what string, check func(*checkup, context.Context) (string, error)) (string, error) {
 	late := fmt.Errorf("timed out after %v, waiting until %s", c.Patience, what)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Patience, late)
@@ -165,7 +165,7 @@ func (c *checkup) master() (int, error) {
 	return c.instance.Master()
 }
 
-// see keeps what the log tells.
+// see keeps the syncs and worker PIDs in the log, and whether the controller had to be killed.
 func (c *checkup) see(e event.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *checkup) see(e event.Event) {
 	}
 }
 
-// discard is an io.Writer to nowhere: the events are seen as they come.
+// discard is a log without a file: see gets the events as they are written.
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }

@@ -41,7 +41,8 @@ const (
 	ofForked = "  processes: {workers: forked, master: '^\\S+ -W '}\n  log: [{match: '^stub: haproxy reloaded', tells: reload}]\n"
 )
 
-// check makes a checkup of a controller in a role: of this test binary, if it has one.
+// check makes a checkup of this test binary in the role of a controller or, for nobody, of a program that
+// exits at once.
 func check(t *testing.T, role, processes string, patience time.Duration) map[string]checkup.Result {
 	t.Helper()
 	if testing.Short() {
@@ -97,7 +98,7 @@ func TestShapesOfProcesses(t *testing.T) {
 	}
 }
 
-// What a controller or its adapter lacks is said, point by point.
+// The report says, point by point, what a controller or its adapter lacks.
 func TestLacks(t *testing.T) {
 	wrong := strings.Replace(ofSingle, "routes loaded", "synced", 1) + "  pod: other\n"
 	for name, test := range map[string]struct {
@@ -109,7 +110,7 @@ func TestLacks(t *testing.T) {
 		"has another agent":    {single, ofSingle, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // they wait for what does not come
+			t.Parallel() // they wait for events that never come
 			for point, r := range check(t, test.role, test.processes, 10*time.Second) {
 				want, lacks := test.lacks[point]
 				if r.OK == lacks || !strings.Contains(r.Found, want) {

@@ -97,7 +97,8 @@ func (c *checkup) addHost(ctx context.Context) error {
 
 func (c *checkup) host(n int) string { return fmt.Sprintf("host-%d.checkup.example", n) }
 
-// answers returns when the service's pod answers at a host, over new connections.
+// answers waits until the service's pod answers at a host, over new connections. It returns the time that
+// this took.
 func (c *checkup) answers(ctx context.Context, host string) (after time.Duration, err error) {
 	began := time.Now()
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{

@@ -22,7 +22,7 @@ type at struct {
 func (a at) Address() netip.AddrPort { return a.address }
 func (at) Died() <-chan struct{}     { return nil }
 
-// The last answer is that of a server, not the end of the request that the end of the wait cuts off.
+// A timeout's error has the last answer of a server, not the error of the request that the timeout cancels.
 func TestLastAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var asked atomic.Int32

@@ -160,7 +160,7 @@ func (c *checkup) syncs(context.Context) (string, error) {
 	return fmt.Sprintf("%s, %d with a reload", plural.Of(len(c.told), "sync"), reloads), nil
 }
 
-// victim is the controller as faults see it.
+// victim is the controller as a fault.Victim: Instance has some of the methods, and Unable refuses the rest.
 type victim struct {
 	driver.Instance
 	unable

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// Exchange is a question for the time of another machine. Sent and Received are times of our clock,
+// Exchange is a request for the time of another machine. Sent and Received are times of our clock,
 // Theirs is the answer.
 type Exchange struct {
 	Sent, Received time.Duration
 	Theirs         time.Duration
 }
 
-// Sample is what one moment's exchanges say: when our clock showed Ours, theirs showed Ours + Offset,
-// give or take Bound.
+// Sample is the offset at one moment: when our clock showed Ours, theirs showed Ours + Offset, give or
+// take Bound.
 type Sample struct {
 	Ours   time.Duration
 	Offset time.Duration
 	Bound  time.Duration
 }
 
-// ErrNoExchange means that there is nothing to take an offset from.
+// ErrNoExchange means that no exchange gave an offset.
 var ErrNoExchange = errors.New("no exchange with the other clock succeeded")
 
 // Best returns the sample of the exchange that took the least time. Their clock was read at some time
-// between sending and receiving, so half of that time bounds the error, however unequal the two ways
-// are. It returns ErrNoExchange if there is no exchange whose answer came after its question.
+// between sending and receiving, so half of that time bounds the error, however asymmetric the delays
+// are. It returns ErrNoExchange if there is no exchange whose answer came after its request.
 func Best(exchanges []Exchange) (Sample, error) {
 	valid := slices.DeleteFunc(slices.Clone(exchanges), func(e Exchange) bool { return e.Received < e.Sent })
 	if len(valid) == 0 {

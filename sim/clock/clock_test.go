@@ -32,7 +32,7 @@ func TestNoExchangeIsAnError(t *testing.T) {
 	}
 }
 
-// The true offset is within the bound, however unequal the two ways are.
+// The true offset is within the bound, however asymmetric the delays are.
 func TestTheBoundHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {

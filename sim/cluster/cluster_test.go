@@ -150,7 +150,7 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 	}
 }
 
-// A try that the end of ctx cuts off does not hide the answer before it.
+// A try that the end of ctx cuts off does not hide the previous answer.
 func TestLastAnswerOfRetries(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Lease is a Lease that says that a run lives, as long as it is renewed.
+// Lease is a Kubernetes Lease. It marks a run as alive as long as it is renewed.
 type Lease struct {
 	Namespace, Name string
 	Labels          map[string]string

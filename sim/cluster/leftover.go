@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Leftover is what a run has in a cluster. If its Lease has expired, the run was killed.
+// Leftover is the set of objects of one run in a cluster. If its Lease has expired, the run was killed.
 type Leftover struct {
 	Run     string
 	Expires time.Time // when the Lease of the run expires
 	Remove  func(context.Context) error
 }
 
-// FindLeftovers is a function of a driver that finds what all runs have in its cluster.
+// FindLeftovers finds the leftovers of all runs in the cluster of a driver.
 type FindLeftovers func(context.Context) ([]Leftover, error)
 
-// Report tells a user about the leftovers, one at a time.
+// Report calls tell with a notice about each leftover.
 func (find FindLeftovers) Report(ctx context.Context, tell func(string)) error {
 	all, err := find(ctx)
 	for _, one := range all {
@@ -25,7 +25,7 @@ func (find FindLeftovers) Report(ctx context.Context, tell func(string)) error {
 	return err
 }
 
-// RemoveExpired removes what runs left behind that were killed. It stops at the first error.
+// RemoveExpired removes the leftovers of runs that were killed. It stops at the first error.
 func (find FindLeftovers) RemoveExpired(ctx context.Context) error {
 	all, err := find(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ func Retry(ctx context.Context, do wait.ConditionWithContextFunc) error {
 		case !isTemporary(err):
 			temporary = nil
 			return done, err
-		case ctx.Err() == nil || temporary == nil: // otherwise the answer before says more
+		case ctx.Err() == nil || temporary == nil: // otherwise the previous answer says more
 			temporary = err
 		}
 		return false, nil

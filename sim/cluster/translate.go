@@ -13,12 +13,12 @@ import (
 // Translation returns what a client writes in place of an object.
 type Translation func(*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
 
-// translated is what a translation has given so far.
+// translated is a translation, with the objects that it has written.
 type translated struct {
 	translate Translation
 
 	mu      sync.Mutex
-	written map[string][]*unstructured.Unstructured // by the Name of what they stand for
+	written map[string][]*unstructured.Unstructured // by the Name of the translated object
 }
 
 // Translated returns a client that writes the translation of each object. A translation that no longer
@@ -29,8 +29,8 @@ func (c *Client) Translated(t Translation) *Client {
 	return &client
 }
 
-// exchange returns the translation of an object, and which objects of its translation before are not
-// part of it. The latter count as written until the caller calls wrote.
+// exchange returns the translation of an object, and the objects of its previous translation that are no
+// longer part of it. The latter count as written until the caller calls wrote.
 func (t *translated) exchange(object *unstructured.Unstructured) (all, left []*unstructured.Unstructured, err error) {
 	if all, err = t.translate(object); err != nil {
 		return nil, nil, err
@@ -46,7 +46,7 @@ func (t *translated) exchange(object *unstructured.Unstructured) (all, left []*u
 	return all, left, nil
 }
 
-// wrote notes that nothing but this translation of an object is left.
+// wrote records that only this translation of an object is left.
 func (t *translated) wrote(object *unstructured.Unstructured, all []*unstructured.Unstructured) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,8 +84,8 @@ func (c *Client) putTranslated(ctx context.Context, object *unstructured.Unstruc
 	return version, nil
 }
 
-// deleteTranslated deletes the translation of an object. If a part of it does not exist, that is an error,
-// but the rest is deleted.
+// deleteTranslated deletes the translation of an object. It returns an error if a part of it does not
+// exist, but deletes the rest.
 func (c *Client) deleteTranslated(ctx context.Context, object *unstructured.Unstructured) error {
 	all, err := c.translated.forget(object)
 	if err != nil {

@@ -52,13 +52,13 @@ func TestTranslatedObjects(t *testing.T) {
 	}
 	want("after the second", "bd")
 	if _, err := client.Put(t.Context(), configMap(t, "default", "map", "")); err == nil {
-		t.Error("what cannot be translated was written")
+		t.Error("an object that cannot be translated was written")
 	}
 	want("after a write that failed", "bd")
 	if err := client.Delete(t.Context(), configMap(t, "default", "map", "xyz")); err != nil {
 		t.Fatal(err)
 	}
-	want("after the deletion of the object, whatever it says now", "")
+	want("after the deletion of the object with other data", "")
 	if err := client.Delete(t.Context(), configMap(t, "default", "map", "b")); !apierrors.IsNotFound(err) {
 		t.Errorf("a second deletion: %v", err)
 	}
@@ -69,13 +69,13 @@ func TestTranslatedObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := client.Delete(t.Context(), configMap(t, "default", "map", "efg")); !apierrors.IsNotFound(err) {
-		t.Errorf("a deletion of which a part is missing: %v", err)
+		t.Errorf("a deletion of a translation with a missing part: %v", err)
 	}
-	want("after it", "")
+	want("after this deletion", "")
 }
 
-// A write that the API server refuses for a part of a translation does not make the client forget what
-// is there.
+// If the API server refuses one object of a translation, the client still knows which objects of the
+// previous translation exist.
 func TestTranslationThatIsWrittenInPart(t *testing.T) {
 	plain, look := start(t)
 	refused := ""
@@ -100,6 +100,6 @@ func TestTranslationThatIsWrittenInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := look.CoreV1().ConfigMaps("default").Get(t.Context(), "map-a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("what the object no longer says is there still: %v", err)
+		t.Errorf("an object that is no longer part of the translation still exists: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestFilesAndFolders(t *testing.T) {
 	}
 }
 
-// TestModules downloads a module from a proxy of its own, in a folder: no network is needed.
+// TestModules downloads a module from a proxy in a folder, so it needs no network.
 func TestModules(t *testing.T) {
 	proxy := t.TempDir()
 	publish(t, proxy, "example.com/widgets", "v1.0.0", map[string]string{

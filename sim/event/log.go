@@ -114,7 +114,7 @@ func (l *Log) flushBuffered() {
 	}
 }
 
-// encoder encodes events, one at a time. Encoders are used again.
+// encoder encodes events, one at a time. Encoders are pooled.
 type encoder struct {
 	text bytes.Buffer // the last event, and a line feed
 	json *json.Encoder

@@ -155,7 +155,7 @@ func TestCloseReturnsAWriteError(t *testing.T) {
 	}
 }
 
-// A run without its log says nothing, so whoever makes it can end it at once.
+// A run without a log is useless, so its caller learns of the first failure and can end it.
 func TestAFailureIsReportedOnce(t *testing.T) {
 	disk := errors.New("disk full")
 	log := event.NewLog(full{disk}, time.Now())

@@ -46,7 +46,7 @@ func next(heads []head) (least *head) {
 	return least
 }
 
-// head is a log of which the next event is known.
+// head is a log with its next event.
 type head struct {
 	pull  func() (Event, error, bool)
 	stop  func()

@@ -50,7 +50,7 @@ func TestMergeEndsWithAnError(t *testing.T) {
 	}
 }
 
-// Whoever stops early leaves no log open.
+// A caller that stops early leaves no log open.
 func TestMergeCanBeStopped(t *testing.T) {
 	ended := 0
 	endless := func(yield func(Event, error) bool) {

@@ -9,7 +9,7 @@ type Scrape struct {
 	Pod     string    `json:"pod"`               // of the controller: namespace/name, or a URL
 	Started time.Time `json:"started,omitzero"`  // the controller's process, by its own clock
 	Reloads *Reloads  `json:"reloads,omitempty"` // nil: it does not count them
-	Nginx   *Status   `json:"nginx,omitempty"`   // nil: it does not tell
+	Nginx   *Status   `json:"nginx,omitempty"`   // nil: not reported
 }
 
 // Reloads counts the configurations that a controller has given to nginx.
