@@ -14,7 +14,7 @@ import (
 //   - any number of a lane: lanes.post.failed
 //   - the ratio of two figures: requests.failed/reloads; of several, divided from left to right
 //
-// The error of an unknown name says what there is instead.
+// The error of an unknown name says which names are valid.
 func At(name string) (Figure, error) {
 	if at := strings.LastIndexByte(name, '/'); at >= 0 {
 		return ratio(name, name[:at], name[at+1:])

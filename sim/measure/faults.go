@@ -80,7 +80,7 @@ func (m *faults) Result(s *Subject, t *Timeline) {
 // endRound ends the faults that were still active when their round ended.
 func (m *faults) endRound(at time.Duration) { m.spans = m.until(at) }
 
-// until returns the times at which faults were active, of which open ones end at a time.
+// until returns the times at which faults were active. Faults that are still active end now.
 func (m *faults) until(now time.Duration) []Broken {
 	spans := slices.Clone(m.spans)
 	for i := range spans {

@@ -131,7 +131,7 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 }
 
 // finish is the signal with which each newer process of HAProxy tells the older ones to finish. A
-// process that receives it in its last moments may end by it.
+// process that receives it while exiting may be killed by it.
 const finish = "SIGUSR1"
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }

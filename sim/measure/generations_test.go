@@ -27,8 +27,8 @@ func measureRound(t *testing.T, events ...event.Event) Subject {
 	return result.Subjects[0]
 }
 
-// HAProxy tells a draining process to finish as often as a newer one starts. The signal may come when
-// it has just finished.
+// Each new process of HAProxy tells all draining ones to finish. The signal may come when such a process
+// has just finished.
 func TestFinishingBySignal(t *testing.T) {
 	worker := func(at time.Duration, state event.WorkerState, exit *event.Exit) event.Event {
 		return event.Event{At: at, Worker: &event.Worker{PID: 7, Master: 1, Generation: 1, State: state, Exit: exit}}

@@ -41,7 +41,7 @@ func TestHeapAndDictionaries(t *testing.T) {
 	}
 }
 
-// The samples next to the rounds may be more than all samples within them. Then they are the peak.
+// If a sample next to the rounds is larger than all samples within them, it is the peak.
 func TestEdgesCountForPeaks(t *testing.T) {
 	of := rounds{{Begin: 10 * time.Second, End: 20 * time.Second}}
 	measurements := []measurement{newHeap(of), newDictionaries(of), newMemory(of)}
@@ -71,8 +71,8 @@ func TestEdgesCountForPeaks(t *testing.T) {
 	}
 }
 
-// A controller that says nothing has neither.
-func TestNothingSaid(t *testing.T) {
+// A controller that reports nothing has neither a heap nor dictionaries.
+func TestNothingReported(t *testing.T) {
 	of := rounds{{Begin: 0, End: 20 * time.Second}}
 	var s Subject
 	for _, m := range []measurement{newHeap(of), newDictionaries(of)} {

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Moment is a time in which requests failed, with what happened around it. Requests belong to the same
+// Moment is a period in which requests failed, with the events around it. Requests belong to the same
 // moment if they failed in the same round, with at most half a second between one and the next.
 type Moment struct {
 	From     time.Duration // when the first of its requests was due

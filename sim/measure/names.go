@@ -27,7 +27,7 @@ func NamesUnder(path string) []string {
 }
 
 // CheckName returns an error if there is no measurement with a name such as reloads or converge.way.
-// The error names what there is instead.
+// The error lists the valid names.
 func CheckName(path string) error {
 	if path != "" && typeOf(path) != nil {
 		return nil

@@ -21,9 +21,9 @@ type Ongoing struct {
 // ongoing is the state of one subject.
 type ongoing struct {
 	name     string
-	rounds   rounds // the last one ends never while it goes on
+	rounds   rounds // an open round ends at never
 	reloads  *reloads
-	reloaded []numbered[Reload] // the same, in versions
+	reloaded []numbered[Reload] // in order, with their versions
 	faults   *faults
 	requests *requests
 	converge *settling
@@ -176,7 +176,7 @@ func (o *Ongoing) Progress() []Progress {
 }
 
 // Update is what changed in a subject's timeline. Its bins, and the columns of its heat maps, replace
-// those with the same At; its reloads and failures come after those before. Its other fields are
+// those with the same At; its reloads and failures follow those of earlier updates. Its other fields are
 // complete. Its changes are empty: First and Every have the times of those that are served.
 type Update struct {
 	Timeline
@@ -219,7 +219,7 @@ func since[T any](all []numbered[T], version int) (newer []T) {
 	return newer
 }
 
-// until returns the rounds, of which an open one ends at a time.
+// until returns the rounds. An open round ends now.
 func (rs rounds) until(now time.Duration) []Round {
 	all := slices.Clone(rs)
 	if last := len(all) - 1; last >= 0 && all[last].End == never {

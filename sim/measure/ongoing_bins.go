@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// growingBins are bins of rounds that go on: there are bins up to the latest event.
+// growingBins are the bins of a run in progress, up to the latest event.
 type growingBins struct {
 	width        time.Duration
 	bins         []numbered[binned]
@@ -93,7 +93,7 @@ func (g *growingBins) since(version int) (changed []Bin) {
 	return changed
 }
 
-// growingHeat is the heat map of a lane whose rounds go on.
+// growingHeat is the heat map of a lane in a run in progress.
 type growingHeat struct {
 	width   time.Duration
 	columns map[time.Duration]*numbered[Column]

@@ -61,7 +61,7 @@ func (s *settling) settles(w *watched, now time.Duration) bool {
 	return true
 }
 
-// inserted returns sorted times with one more.
+// inserted returns sorted times with d inserted.
 func inserted(sorted []time.Duration, d time.Duration) []time.Duration {
 	i, _ := slices.BinarySearch(sorted, d)
 	return slices.Insert(sorted, i, d)

@@ -8,7 +8,7 @@ type pace struct {
 	latest int // the latest second so far
 }
 
-// averaged is the number of seconds that a rate is the average of.
+// averaged is the number of seconds over which a rate is averaged.
 const averaged = 3
 
 func (p *pace) add(at time.Duration) {
@@ -18,7 +18,7 @@ func (p *pace) add(at time.Duration) {
 	}
 }
 
-// move forgets the counts of seconds that are too long ago.
+// move clears the counts of seconds that are too old.
 func (p *pace) move(to time.Duration) {
 	second := int(to / time.Second)
 	if second-p.latest >= len(p.counts) {

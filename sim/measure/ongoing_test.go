@@ -68,7 +68,7 @@ func TestOngoingAgreesWithTheLog(t *testing.T) {
 	}
 }
 
-// Someone who looks many times gets each part of the timeline that changed, and no other.
+// A viewer who polls gets the parts of the timeline that changed, and no others.
 func TestOngoingUpdates(t *testing.T) {
 	o := measure.NewOngoing([]string{measuretest.Dynamic, measuretest.Reload}, 12*time.Second)
 	seen := make([]map[time.Duration]measure.Bin, 2)
@@ -110,7 +110,7 @@ func TestOngoingUpdates(t *testing.T) {
 		}
 	}
 	if sent > 4*bins {
-		t.Errorf("%d bins were sent for %d: those that did not change as well", sent, bins)
+		t.Errorf("%d bins were sent for %d: also some that did not change", sent, bins)
 	}
 	if updates, _ := o.Since(version); len(updates[0].Bins)+len(updates[0].Reloads)+len(updates[1].Failures) > 0 {
 		t.Errorf("something changed without an event: %+v", updates)

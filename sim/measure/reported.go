@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// counters are what each controller of an observed installation counted, by its pod.
+// counters has the counter of each controller of an observed installation, by its pod.
 type counters map[string]*counter
 
 // counter follows one controller from scrape to scrape.
@@ -24,8 +24,8 @@ type counter struct {
 	gaps     *durations
 }
 
-// add processes a scrape. What it counts beyond the one before happened between the two. A controller
-// that has restarted counts from the beginning: what it counts then belongs to its start.
+// add processes a scrape. The difference from the previous scrape happened between the two. The counts of
+// a controller that has restarted begin at zero; those of its first scrape belong to its start.
 func (cs counters) add(s *event.Scrape, at time.Duration, in bool) {
 	c := cs[s.Pod]
 	if c == nil {

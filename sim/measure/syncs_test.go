@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Reports that tell only that there was a sync say nothing of POSTs: none is not known to be sent.
+// Partial reports do not say whether a sync sent POSTs, so the number of POSTs is unknown.
 func TestPartialReportsShowNoPosts(t *testing.T) {
 	for name, test := range map[string]struct {
 		syncs   []event.Sync

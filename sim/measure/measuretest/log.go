@@ -140,7 +140,7 @@ func (s *subject) round(begin, churn time.Duration) (end time.Duration) {
 
 // churn makes the changes and lets the workers serve them. It returns the times of the reloads.
 func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
-	next := begin - time.Second // the reload before
+	next := begin - time.Second // the previous reload
 	for at := begin; at < begin+churn; at += changeGap {
 		change := s.change(at)
 		if !s.reloads {
@@ -151,7 +151,7 @@ func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
 			}
 			continue
 		}
-		// A change rides on the next reload, if that is not about to begin.
+		// A change needs another reload if the next one is about to begin.
 		if at+50*ms > next {
 			next = max(at+150*ms, next+s.about(time.Second))
 			reloads = append(reloads, next)
