@@ -8,10 +8,10 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// The functions of this file return what is wrong with how much a step does, which follows from its rate
-// and its length, and how to mend it; "" if nothing is.
+// The functions of this file check how much a step does, which follows from its rate and its length. They
+// return what is wrong and how to mend it; "" if nothing is wrong.
 
-// amount returns the first problem with how much a step does.
+// amount returns the first of these problems.
 func (s Step) amount() (what, mend string) {
 	for _, of := range []func() (string, string){s.changes, s.addedPods, s.addedPaths} {
 		if what, mend = of(); what != "" {

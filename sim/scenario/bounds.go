@@ -24,8 +24,8 @@ const (
 	MostAllPaths = 1_000_000
 	// MostChanges limits the changes of a churn, at about 1 KB each.
 	MostChanges = 1_000_000
-	// MostZipf limits the exponent of Zipf's law. There, the second most popular host gets one of a
-	// thousand requests.
+	// MostZipf limits the exponent of Zipf's law. With this exponent, the second most popular host gets
+	// one in a thousand requests.
 	MostZipf = 10.0
 	// MostRate limits the rate of a lane or a churn.
 	MostRate = Rate(1_000_000)
@@ -69,8 +69,8 @@ func (c *checker) bounds() {
 	}
 }
 
-// tooMany returns what is wrong with the number of requests over a timeline of a length, and how to mend
-// it; "" if nothing is.
+// tooMany checks the number of requests over a timeline of this length. It returns what is wrong and how
+// to mend it; "" if nothing is wrong.
 func (t Traffic) tooMany(length time.Duration) (what, mend string) {
 	highest := max(t.Rate, t.peak())
 	if requests := float64(highest) * length.Seconds(); requests > mostRequests {

@@ -50,7 +50,7 @@ func (c *checker) name(kind, name string, path ...any) {
 	}
 }
 
-// nameShape says how names are mended.
+// nameShape says how to mend a name.
 const nameShape = "use lower-case letters, digits and dashes, at most 63"
 
 // badName returns what is wrong with a name, or "".

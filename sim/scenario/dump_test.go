@@ -73,7 +73,7 @@ func TestManifestsFromListsAndDumps(t *testing.T) {
 	}
 }
 
-// Flags of our controller must be known. Those of other controllers are their own.
+// Flags of our controller must be known. Those of other controllers are not checked.
 func TestUnknownFlags(t *testing.T) {
 	const file = plain + `  subjects:
   - {name: ours, flags: {sync-rate-limt: "1", v: "2"}}

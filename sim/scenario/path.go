@@ -21,9 +21,8 @@ type Path struct {
 }
 
 // FindPath parses the path of a value in the spec of a scenario, such as population.services,
-// traffic.0.rate or config.worker-shutdown-timeout. What follows a field with free keys, such as
-// config, is one key, dots included. The error of a path that no scenario can have says what there is
-// instead.
+// traffic.0.rate or config.worker-shutdown-timeout. The rest of a path after a field with free keys,
+// such as config, is one key, dots included. The error of an invalid path suggests valid ones.
 func FindPath(path string) (Path, error) {
 	found := Path{}
 	at := reflect.TypeFor[Spec]()
@@ -62,7 +61,7 @@ func FindPath(path string) (Path, error) {
 	return found, nil
 }
 
-// isValue reports whether a file has a single value in the place of a type.
+// isValue reports whether a file writes a value of this type as a single value.
 func isValue(t reflect.Type) bool {
 	if isUnmarshaler(t) || t == reflect.TypeFor[time.Duration]() {
 		return true

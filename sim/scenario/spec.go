@@ -62,7 +62,7 @@ type Control struct {
 	// The expectations that must fail, exactly as in expect.
 	Fails []string `yaml:"fails" jsonschema:"required"`
 
-	// NotApplicable says why the mutation means nothing to the subjects that replaced those of the file.
+	// NotApplicable says why the mutation does not apply to the subjects that replaced those of the file.
 	NotApplicable string `yaml:"-"`
 
 	Line int `yaml:"-"` // in the file, from 1

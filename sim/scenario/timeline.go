@@ -245,8 +245,8 @@ func (c *checker) deletions() {
 	}
 }
 
-// unapplied reports manifests that no step applies, because they would have no effect. It does not guess
-// what a step applies that is wrong itself.
+// unapplied reports manifests that no step applies, because they would have no effect. It reports nothing
+// if a step is invalid, because that step may have been meant to apply them.
 func (c *checker) unapplied() {
 	steps := slices.Clone(c.Timeline)
 	if len(steps) == 0 && c.At.Has("spec", "timeline", 0) {

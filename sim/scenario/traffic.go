@@ -38,7 +38,7 @@ func (c *checker) traffic() {
 	}
 }
 
-// streamLane checks what a lane connects to that uses the ports of services.
+// streamLane checks the targets of a lane that connects to the ports of services.
 func (c *checker) streamLane(t Traffic, path []any) {
 	switch p := c.Population; {
 	case p.Cluster != "":
@@ -51,7 +51,7 @@ func (c *checker) streamLane(t Traffic, path []any) {
 	}
 }
 
-// hostLane checks what a lane requests that uses hosts.
+// hostLane checks the targets of a lane that requests hosts.
 func (c *checker) hostLane(t Traffic, path []any) {
 	if t.Host == "" && c.Population.IsZero() {
 		c.Problem("traffic without a host", "add host: NAME, or a population", path...)
@@ -61,7 +61,7 @@ func (c *checker) hostLane(t Traffic, path []any) {
 	}
 }
 
-// length checks how long a request takes, which most lanes do not choose.
+// length checks the length of a request, which only some lanes choose.
 func (c *checker) length(t Traffic, path []any) {
 	switch {
 	case !c.At.Has(path...):
@@ -72,7 +72,7 @@ func (c *checker) length(t Traffic, path []any) {
 	}
 }
 
-// size checks how large a body is, which most lanes do not choose.
+// size checks the size of a body, which only some lanes choose.
 func (c *checker) size(t Traffic, path []any) {
 	switch {
 	case !c.At.Has(path...):

@@ -47,7 +47,7 @@ func TestMergesItself(t *testing.T) {
 	}
 }
 
-// An empty document is not the first one.
+// Empty documents do not count as the first document.
 func TestEmptyFirstDocument(t *testing.T) {
 	s, err := scenario.Parse("empty.yaml", []byte("---\n# a licence\n---\n"+head), known)
 	if err != nil {

@@ -1,15 +1,15 @@
 package specfile
 
-// Checker reports values that decode but are not valid. Lines that did not decode keep the problem that
-// they have, because a further one would be a guess.
+// Checker reports values that decode but are not valid. It adds no problems to lines that did not decode,
+// because they would be guesses.
 type Checker struct {
 	At       Position
 	problems *Problems
 	broken   map[int]bool // the lines that did not decode
 }
 
-// NewChecker returns a checker of a document that has been decoded. found are the problems of that, to
-// which the checker adds its own.
+// NewChecker returns a checker of a document that has been decoded. found has the problems of the decoding;
+// the checker adds its own.
 func NewChecker(at Position, found *Problems) *Checker {
 	c := &Checker{At: at, problems: found, broken: map[int]bool{}}
 	for _, problem := range found.Found {

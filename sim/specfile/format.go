@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Format is a format of files, as the first document of each names it.
+// Format identifies a file format, as the first document of a file names it.
 type Format struct{ APIVersion, Kind string }
 
 // start says how to fix a file that does not start as the format requires.
@@ -15,7 +15,7 @@ func (f Format) start() string {
 	return "start it with apiVersion: " + f.APIVersion + " and kind: " + f.Kind
 }
 
-// Split is the function Split for a file of the format, which must have a document.
+// Split is like the function Split. It adds a problem if the file has no document.
 func (f Format) Split(data []byte, found *Problems) []*yaml.Node {
 	documents := Split(data, found)
 	if len(documents) == 0 && len(found.Found) == 0 {

@@ -45,8 +45,8 @@ func (p Position) Text(path ...any) string {
 	return ""
 }
 
-// child returns a child by its key or index, and the node whose line problems with it give: the key
-// of a mapping, or the item of a list.
+// child returns a child by its key or index, and the node at whose line its problems are reported: the
+// key in a mapping, or the item of a list.
 func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	switch name := name.(type) {
 	case string:
@@ -65,8 +65,8 @@ func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	return nil, nil
 }
 
-// mappings adds a mapping to those that are found already, and then the mappings that its merge keys (<<)
-// name. Each precedes those over whose fields its own take precedence.
+// mappings appends a mapping to found, and then the mappings that its merge keys (<<) name. They are in
+// order of precedence: the fields of earlier ones override those of later ones.
 func mappings(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
 	if node = Resolve(node); node.Kind != yaml.MappingNode || slices.Contains(found, node) {
 		return found

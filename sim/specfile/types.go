@@ -14,8 +14,8 @@ type Types struct {
 	kinds  map[string]string
 }
 
-// TypesOf returns the types of a document and of everything in it. kinds has the name in messages
-// of each type whose name there is not its Go name in lower case.
+// TypesOf returns the types of a document and of everything in it. kinds maps Go names of types to their
+// names in messages; without an entry, that is the Go name in lower case.
 func TypesOf(document reflect.Type, kinds map[string]string) Types {
 	t := Types{byName: map[string]reflect.Type{}, kinds: kinds}
 	t.add(document)

@@ -12,13 +12,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode decodes a node into a pointer as the YAML library does, but does not cut off the fractions of
-// numbers that have to be whole: they are errors like those of other types.
+// Decode decodes a node into a pointer as the YAML library does, but returns an error for a fraction where
+// a number must be whole. The library would truncate it.
 func Decode(node *yaml.Node, into any) error {
 	return withFractions(node.Decode(into), node, into)
 }
 
-// withFractions adds to the error of decoding a node into a pointer the fractions that were cut off.
+// withFractions adds the fractions that were truncated to the error of decoding a node into a pointer.
 func withFractions(err error, node *yaml.Node, into any) error {
 	var several *yaml.TypeError
 	if err != nil && !errors.As(err, &several) {
@@ -34,8 +34,8 @@ func withFractions(err error, node *yaml.Node, into any) error {
 	return &yaml.TypeError{Errors: cut}
 }
 
-// fractions returns the errors of numbers that are not whole in a node, although they are in a type. Types
-// that decode themselves call Decode.
+// fractions returns an error for each number in a node that has a fraction, although its type is whole.
+// Types that decode themselves call Decode.
 func fractions(node *yaml.Node, of reflect.Type) (cut []string) {
 	node = Resolve(node)
 	if reflect.PointerTo(of).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || of == reflect.TypeFor[time.Duration]() {
