@@ -26,7 +26,7 @@ type CanaryOptions struct {
 	Gap time.Duration
 	// Timeout is how long one answer may take. 0: 5 s.
 	Timeout time.Duration
-	// Quiet is for how long no answer may show the old state before a change counts as served. 0: 2 s,
+	// Quiet is the time without an answer from the old state after which a change counts as served. 0: 2 s,
 	// twice the time after which nginx's workers look for new endpoints.
 	Quiet time.Duration
 	// Patience is how long a change is asked about at most. 0: a minute.
@@ -36,7 +36,7 @@ type CanaryOptions struct {
 	Header string
 }
 
-// canaryRequests is how many requests of a Canary may be under way at once.
+// canaryRequests limits the requests of a Canary that are in flight at once.
 const canaryRequests = 16
 
 // Canary asks about every change until answers show only the new state. Unlike a Convergence, it
@@ -116,7 +116,7 @@ func (c *Canary) Pending() int {
 	return len(c.open)
 }
 
-// Done is closed when nothing is asked any more.
+// Done returns a channel that is closed when the Canary has sent its last request.
 func (c *Canary) Done() <-chan struct{} { return c.done }
 
 // Identifies asks a host once, and returns the name of the pod that answered, "" if the answer has none.
@@ -151,7 +151,7 @@ func (c *Canary) run(ctx context.Context) {
 	}
 }
 
-// due returns the open changes of the next turn, which have one route.
+// due returns the open changes of the next turn, which share a route.
 func (c *Canary) due() (about []*sighted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -38,7 +38,7 @@ func newConnection(ctx context.Context, conn net.Conn) *connection {
 	return &connection{Conn: conn, read: bufio.NewReader(conn), stop: stop}
 }
 
-// secure makes a new connection one over TLS, with a host as the name of the server. It accepts any
+// secure starts TLS on a new connection, with host as the name of the server. It accepts any
 // certificate. After an error, the connection is closed.
 func (c *connection) secure(ctx context.Context, host string, timeout time.Duration) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -56,8 +56,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// get sends one request. After an error, or an answer that is the connection's last, the connection
-// cannot be used again.
+// get sends one request. After an error, or the last answer of a connection, the connection cannot be
+// used again.
 func (c *connection) get(host, path string, timeout time.Duration) (answer, error) {
 	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return answer{}, fmt.Errorf("%w: %w", errClosed, err)

@@ -22,7 +22,7 @@ type ConvergenceOptions struct {
 	// requests/s for each worker, and only while a change is open. Eager requests come on top.
 	Gap time.Duration
 	// Eager is how long after a change a worker is asked again at once, up to twice, if its answer shows
-	// nothing because it comes from a pod that the change leaves alone. Later, one more gap does not
+	// nothing because it comes from a pod that the change does not affect. Later, one more gap does not
 	// matter. 0: 50 ms.
 	Eager time.Duration
 	// Timeout is how long one answer may take. 0: 5 s.
@@ -144,7 +144,7 @@ func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 		select {
 		case <-changed:
 		case <-c.workers.Done():
-			cancel() // nobody knows any more which workers there are
+			cancel() // the workers are no longer known
 		case <-ctx.Done():
 		}
 	}

@@ -248,7 +248,7 @@ func TestChangesOfOneRouteShareAnswers(t *testing.T) {
 	}
 }
 
-// An answer of a pod that stays shows nothing, so the worker is asked again at once, here within an hour.
+// An answer from a pod that stays shows nothing, so the worker is asked again at once, without the gap.
 func TestAnswerThatShowsNothing(t *testing.T) {
 	stays, comes := startPod(t, "demo/stays"), startPod(t, "demo/comes")
 	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+stays+" weight=2; server "+comes+"; }")

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Each sample at a time finds workers, written PID@START, with - for a draining one; times are in
+// sample has the workers found at a time, written PID@START, with - for a draining one; times are in
 // milliseconds since boot. The expected news are PID:GENERATION with +, - or x for active, draining
 // and exited.
 type sample struct {
@@ -123,7 +123,7 @@ func TestGenerationsOfForkedWorkers(t *testing.T) {
 		{1025, "1@1000 2@1020", "1:1- 2:2+"},
 		{1035, "1@1000 2@1020 4@1030 3@1030", "2:2- 3:3- 4:4+"},
 		{1045, "4@1030 2@1020", "1:1x 3:3x"},
-		{1055, "2@1020", "2:2+ 4:4x"}, // the newest one could not start: the one before goes on
+		{1055, "2@1020", "2:2+ 4:4x"}, // the newest one could not start: the previous one is active again
 		{1065, "2@1020 5@1060", "2:2- 5:5+"},
 		{1075, "", "2:2x 5:5x"},
 		{1085, "6@1080", "6:6+"},

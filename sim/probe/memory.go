@@ -55,8 +55,8 @@ func (w *memoryWatch) run(ctx context.Context) {
 	}
 }
 
-// look asks once. Other events already report a controller that does not answer; an invalid answer
-// is trouble.
+// look reads the metrics once. Other events already report a controller that does not answer; an invalid
+// answer is trouble.
 func (w *memoryWatch) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()

@@ -19,7 +19,7 @@ nginx_ingress_controller_lua_dictionary_capacity_bytes{controller_pod="a",dictio
 nginx_ingress_controller_lua_dictionary_free_bytes{controller_pod="a",dictionary="configuration_data"} 2.0447232e+07
 `
 
-// looked returns the event that follows from one answer.
+// looked returns the event that is logged for one answer.
 func looked(t *testing.T, status int, text string) event.Event {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -42,7 +42,7 @@ func TestWatchMemory(t *testing.T) {
 	if got.Subject != "a" || got.Memory == nil || got.Memory.Heap != 12345000 || !maps.Equal(got.Memory.Dictionaries, want) {
 		t.Errorf("got %+v", got)
 	}
-	// Forks tell of the heap alone.
+	// Other controllers report only their heap.
 	if got := looked(t, http.StatusOK, "go_memstats_heap_alloc_bytes 5\n"); got.Memory == nil || got.Memory.Heap != 5 || got.Memory.Dictionaries != nil {
 		t.Errorf("got %+v", got)
 	}

@@ -2,7 +2,7 @@ package probe
 
 import "testing"
 
-// What is prepared need not be opened when it is taken, and is not prepared twice.
+// prepare opens nothing if there is a spare connection, and take uses the spare.
 func TestPreparedConnections(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)

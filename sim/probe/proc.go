@@ -98,7 +98,7 @@ func runsLike(master, pid int) bool {
 	}
 	ours, ourErr := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
 	program, err := os.Stat(fmt.Sprintf("/proc/%d/exe", master))
-	if ourErr != nil || err != nil { // we may not look
+	if ourErr != nil || err != nil { // no permission to read it
 		return theirs.Comm == stat.Comm
 	}
 	return os.SameFile(ours, program)

@@ -85,8 +85,8 @@ type answer struct {
 	last    bool // nginx closes the connection after it
 }
 
-// event returns what the log has about an answer of a worker (its PID) to a request about a change, or
-// about the error instead of an answer.
+// event returns the log's record of the answer from a worker (a PID) to a request about a change, or of
+// the error if there is no answer.
 func (a answer) event(worker int, about event.Change, took time.Duration, err error) *event.Answer {
 	logged := &event.Answer{
 		Worker: worker, Change: about.ID, Service: about.Service,

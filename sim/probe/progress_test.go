@@ -50,7 +50,7 @@ func TestSettling(t *testing.T) {
 
 // A change with a Confirmation is served when a few answers in a row match, and given up when
 // another change wants a different answer of the same host.
-func TestSettlingBySight(t *testing.T) {
+func TestSettlingByConfirmation(t *testing.T) {
 	wanted := event.Change{Host: "a", Path: "/", Confirmation: &event.Confirmation{Service: "demo/web", Status: 200}}
 	served, gap, unknown := answer{pod: "p", service: "demo/web", status: 200}, answer{status: 503}, answer{status: 404}
 	for name, c := range map[string]struct {

@@ -14,9 +14,9 @@ import (
 const (
 	usageEvery    = 100 * time.Millisecond
 	thoroughEvery = 10 // samples: a thorough one makes the kernel walk all sockets
-	// pssRest is how much longer than the last sample of proportional memory the time until the next one
-	// is: the kernel walks all pages of the processes. With 2 GiB, that takes 60 ms of a processor, which
-	// would show in what is measured.
+	// pssRest is the pause after a sample of proportional memory, as a multiple of the time that the sample
+	// took. The kernel walks all pages of the processes: with 2 GiB, that takes 60 ms of a processor,
+	// which would distort the measurements.
 	pssRest = 200
 )
 
@@ -161,7 +161,7 @@ func (u *Usage) addController(s *event.Usage) error {
 		return err
 	}
 	if pid == u.workers.Master() {
-		return nil // the controller answers the requests itself: it is counted as that
+		return nil // the controller answers the requests itself: addNginx has counted it
 	}
 	s.ControllerRSS = int64(stat.ResidentMemory())
 	s.ControllerCPU, s.ChildrenCPU = ownCPUTime(stat), childrenCPUTime(stat)

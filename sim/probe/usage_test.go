@@ -128,8 +128,8 @@ func TestWatchHostEnds(t *testing.T) {
 	r.end()
 }
 
-// Proportional memory that takes long to sample is sampled less often. What is asked for comes at once, and
-// so does the memory of a new generation beside an old one.
+// Proportional memory that takes long to sample is sampled less often. It is sampled at once if a caller
+// asks for it, or if there is a new generation beside an old one.
 func TestProportionalMemoryRests(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)

@@ -145,7 +145,7 @@ func (w *Workers) run(ctx context.Context) {
 	}
 }
 
-// sample records the workers. It reports whether it has found the new ones: not without the master.
+// sample records the workers. It reports whether it could look for new ones, which requires the master.
 func (w *Workers) sample() (whole bool) {
 	current, err := w.master()
 	if err != nil {
