@@ -46,7 +46,7 @@ type outcome struct {
 	stream   bool
 	took     time.Duration
 
-	anonymous   bool   // pods do not say who they are
+	anonymous   bool   // pods do not name themselves
 	wantBody    string // checksum of what was sent
 	wantService string
 	wantHost    string

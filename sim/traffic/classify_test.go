@@ -308,7 +308,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// Of pods that do not say who they are, only the status tells.
+// The answers of pods that do not name themselves are classified by status alone.
 func TestAnonymousAnswers(t *testing.T) {
 	for status, want := range map[int]event.Cause{200: "", 308: "", 404: event.AnyOther, 429: event.AnyOther, 502: event.AnyError} {
 		if got, _ := classify(outcome{anonymous: true, status: status, wantService: "shop/web", body: []byte("<html>")}); got != want {

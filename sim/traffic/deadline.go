@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// deadline is a context that ends at a time. Unlike that of context.WithDeadline it needs a timer
-// only for those who wait for its end: a client can set the deadline of its connection instead.
+// deadline is a context that ends at a time. Unlike that of context.WithDeadline, it starts a timer only
+// when Done is called: a client can set the deadline of its connection instead.
 type deadline struct {
 	context.Context // the parent
 	at              time.Time

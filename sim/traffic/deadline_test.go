@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A deadline is like a context of context.WithDeadline, whether somebody waits for its end or asks.
+// A deadline behaves like a context of context.WithDeadline, whether the caller uses Done or Err.
 func TestDeadline(t *testing.T) {
 	for name, wait := range map[string]bool{"asked": false, "waited for": true} {
 		t.Run(name, func(t *testing.T) {

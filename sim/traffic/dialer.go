@@ -37,8 +37,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return &socket{TCPConn: tcp, dialer: d}, nil
 }
 
-// dialURL connects to the address in the URL of a target. That of a target over TLS has the name of a
-// host instead.
+// dialURL connects to the address in the URL of a target. The URL of a target over TLS has a host name
+// instead; for it, dialURL connects to the attack's TLS address.
 func (d *dialer) dialURL(ctx context.Context, network, address string) (net.Conn, error) {
 	if _, err := netip.ParseAddrPort(address); err != nil {
 		address = d.tls.String()

@@ -16,7 +16,7 @@ type hangups struct {
 
 	mu      sync.Mutex
 	last    int32
-	watched map[int32]func() // by number: file descriptors are used again
+	watched map[int32]func() // by number, because file descriptors are reused
 }
 
 // watchHangups starts watching. stop ends it.
@@ -38,8 +38,8 @@ func watchHangups() (*hangups, error) {
 	return h, nil
 }
 
-// add has hungUp called once when the server ends the connection. The returned function ends that,
-// and must be called before the connection is closed.
+// add watches a connection: hungUp is called once when the server ends it. forget stops that, and must
+// be called before the connection is closed.
 func (h *hangups) add(conn *net.TCPConn, hungUp func()) (forget func(), err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

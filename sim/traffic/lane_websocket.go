@@ -52,7 +52,7 @@ func (t *websocketTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// keepRedirect has a client return a redirect, as other lanes do, and not follow it.
+// keepRedirect makes a client return redirects, like other lanes, instead of following them.
 func keepRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // websocketBody is an open websocket in place of an answer's body.

@@ -141,8 +141,8 @@ func (o *onceTransport) end(c *connection) (interrupted bool) {
 
 var longAgo = time.Unix(1, 0)
 
-// interruptAfter has a transport interrupt its requests when ctx ends, if it does not watch the
-// context of each. The returned function ends that.
+// interruptAfter interrupts the requests of a transport when ctx ends, if the transport does not watch
+// the context of each request. The returned function stops that.
 func interruptAfter(ctx context.Context, t transport) (stop func() bool) {
 	o, ok := t.(*onceTransport)
 	if !ok {

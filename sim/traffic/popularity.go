@@ -7,10 +7,10 @@ import (
 )
 
 // popularity chooses the targets of requests. With an exponent s above zero it follows Zipf's law: the
-// n-th most popular target is chosen in proportion to 1/n^s. With zero, all are chosen alike.
+// n-th most popular target is chosen in proportion to 1/n^s. With zero, all are equally likely.
 type popularity struct {
 	targets []Target  // the most popular first, if the exponent is above zero
-	sums    []float64 // of the weights of targets up to each; nil: they are alike
+	sums    []float64 // of the weights of targets up to each; nil: all are equal
 }
 
 // newPopularity ranks the targets in an order that follows from the seed, so that lanes with the same

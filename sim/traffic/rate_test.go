@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// identities is an nginx that answers like a pod, without one: what it can answer is not limited by
-// anything behind it. Its only worker runs on the first processor.
+// identities starts an nginx that itself answers like a pod, so that no pod behind it limits its rate.
+// Its only worker runs on the first processor.
 func identities(b *testing.B) netip.AddrPort {
 	b.Helper()
 	address := nginxtest.FreeAddress(b)

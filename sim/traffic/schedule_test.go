@@ -268,7 +268,7 @@ func TestInterruptedRunsAccountForEveryShot(t *testing.T) {
 	}
 }
 
-// Requests are due at the times of the arrivals, whatever the protocol and whoever is late.
+// Requests are due at the times of the arrivals, whatever the protocol and however late they are sent.
 func TestRequestsFollowTheArrivals(t *testing.T) {
 	for name, arrivals := range map[string]Arrivals{
 		"constant": {Rate: 500},

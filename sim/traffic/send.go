@@ -2,8 +2,8 @@ package traffic
 
 import "golang.org/x/sync/errgroup"
 
-// sendAll has each shot sent when it is due, in a goroutine of its own, and returns when all have
-// ended. While limit shots are under way, the next one waits.
+// sendAll sends each shot when it is due, in a goroutine of its own, and returns when all have ended.
+// While limit shots are in flight, the next one waits.
 func (s *schedule) sendAll(limit int, send func(shot)) {
 	var underWay errgroup.Group
 	underWay.SetLimit(limit)

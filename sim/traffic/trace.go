@@ -69,7 +69,7 @@ func (t *requestTrace) addTo(o *outcome) {
 // traced is a transport that reports through net/http/httptrace.
 type traced struct{ netTransport }
 
-// netTransport is http.Transport, or what uses one.
+// netTransport is http.Transport, or a type that embeds it.
 type netTransport interface {
 	http.RoundTripper
 	CloseIdleConnections()

@@ -70,12 +70,12 @@ const (
 	grace = time.Second
 )
 
-// errEnded is why requests are cancelled when the grace period is over.
+// errEnded is the cause with which requests are cancelled when the grace period is over.
 var errEnded = errors.New("the run ended")
 
 // Run sends requests until ctx is done or the pacer stops. It waits for those under way, for at
 // most a second, and returns when each has its event in the log. It returns an error if the attack
-// makes no sense, never because requests fail.
+// is invalid, never because requests fail.
 func Run(ctx context.Context, a Attack) error {
 	lane, err := a.check()
 	if err != nil {

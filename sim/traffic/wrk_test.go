@@ -80,8 +80,8 @@ func ours(t *testing.T, to netip.AddrPort, path string, rate float64, atOnce int
 	return requests
 }
 
-// Both generators against one nginx that fails a quarter of the requests at random: each counts
-// nginx's own log does, and both see the expected share.
+// Both generators run against one nginx that fails a quarter of the requests at random. The counts of each
+// match nginx's own log, and both see the expected share.
 func TestErrorsAgreeWithWrk(t *testing.T) {
 	needWrk(t)
 	dir := t.TempDir()
