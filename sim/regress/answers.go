@@ -72,8 +72,8 @@ func (b *Behaviour) Add(corpus *Behaviour) {
 	b.NotCompared = append(b.NotCompared, corpus.NotCompared...)
 }
 
-// behave runs the part with the cases. If none can be asked, the effect of other Lua code, another nginx or
-// another controller is not tested: it does not show in configurations.
+// behave runs the behaviour cases. If none can be run, the effect of other Lua code, another nginx or
+// another controller is untested, because it does not show in configurations.
 func (r *runner) behave(ctx context.Context, report *Report) (err error) {
 	if r.Behaviour == nil || !r.does(BehaviourPart) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// That one controller serves nothing is a difference. If neither serves, nothing was compared.
+// If only one controller serves nothing, that is a difference. If neither serves, nothing was compared.
 func TestNotServing(t *testing.T) {
 	for sides, want := range map[string]regress.Outcome{
 		regress.SideBase: regress.Differs, regress.SideHead: regress.Differs, regress.SidesBoth: regress.Void, "": regress.Same,

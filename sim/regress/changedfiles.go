@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ChangedFiles returns the names of files with an ending that are not the same in both, but for
-// those of tests.
+// ChangedFiles returns the names of the files with this extension that differ between base and head,
+// except test files.
 func ChangedFiles(base, head map[string]string, ending string) []string {
 	changed := map[string]bool{}
 	for _, side := range []map[string]string{base, head} {

@@ -96,8 +96,8 @@ var (
 	closesHTTP = regexp.MustCompile(`^}`)
 )
 
-// before returns the object that the last of some lines of a configuration is about. It does not
-// need the configuration to be readable, but indented with one tab for each block.
+// before returns the object that the last of some lines of a configuration is about. The configuration
+// need not be valid, but must be indented with one tab for each block.
 func (o objects) before(lines []string) string {
 	name, depth := "", len(lines[len(lines)-1])
 	depth -= len(strings.TrimLeft(lines[len(lines)-1], "\t"))

@@ -125,7 +125,7 @@ type Options struct {
 	// Expected are the differences that are wanted. Today decides which of them have expired.
 	Expected []Expectation
 	Today    time.Time
-	// Progress is told about each step; nil tells nobody.
+	// Progress is called at each step. It may be nil.
 	Progress func(stage string, done, of int)
 }
 

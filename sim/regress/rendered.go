@@ -90,7 +90,7 @@ func (r *runner) one(ctx context.Context, c Cluster) (result, error) {
 	var res result
 	base, head := r.renderBoth(c, false)
 	if err := ctx.Err(); err != nil {
-		return res, err // rendering a large cluster again takes a while
+		return res, err // the steps below render again, which takes long for a large cluster
 	}
 	switch {
 	case base.failed != nil || head.failed != nil:

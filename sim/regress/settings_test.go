@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/regress"
 )
 
-// sideWith returns a side that renders these lines besides those of newSide, if it has the settings that
-// they need: "all" of the settings between commas.
+// sideWith returns a side that renders the lines of newSide, and those of these lines whose settings it
+// has. The key of a line lists all settings that it needs, separated by commas.
 func sideWith(settings []string, template string, lines map[string]string) *side {
 	s := newSide()
 	if slices.Contains(settings, regress.TemplateSetting) {

@@ -13,7 +13,7 @@ import (
 // mostUnrendered is the number of lines that a note lists.
 const mostUnrendered = 5
 
-// unrendered returns a note about the changed lines of the templates that no cluster renders: what they do
+// unrendered returns a note about the changed lines of the templates that no cluster renders: their effect
 // does not show. It is empty if there are none.
 func (r *runner) unrendered(ctx context.Context) (string, error) {
 	head, err := r.unreached(ctx, r.Head, r.changed.head)
@@ -44,7 +44,7 @@ func (r *runner) unrendered(ctx context.Context) (string, error) {
 	return "No cluster of the corpus renders these changed lines of the template, so it does not show what they do: " + listed + ".", nil
 }
 
-// unreached returns those of some lines of a side's template that no cluster renders.
+// unreached returns the changed lines of a side's template that no cluster renders.
 func (r *runner) unreached(ctx context.Context, side Side, changed map[Site]bool) ([]Site, error) {
 	pending := map[Site]bool{}
 	for file, text := range side.Template() {

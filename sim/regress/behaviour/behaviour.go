@@ -18,12 +18,12 @@ import (
 // Ask runs the cases of a question.
 type Ask func(context.Context, Question) (casereport.Document, error)
 
-// Question is cases to be run on a side.
+// Question has the cases to run on a side.
 type Question struct {
 	Side  string // regress.SideBase or regress.SideHead
 	Cases []*behave.Case
 	Done  func(behave.Result) // is called with each result
-	// Recorded is called with what was recorded of each case; nil: nothing is.
+	// Recorded is called with the records of each case; nil: nothing is recorded.
 	Recorded func(*behave.Case, []behave.Record)
 }
 
@@ -135,8 +135,8 @@ func notCompared(d diff.Document, base, head casereport.Document) []string {
 	return byReason(slices.DeleteFunc(slices.Clone(d.NotCompared), func(one diff.NotCompared) bool { return skipped[one.Case] == 2 }))
 }
 
-// byReason lists cases that were not compared, those with the same reason together: all of them have the
-// same if a controller does not start or serves nothing.
+// byReason lists cases that were not compared, grouped by reason: if a controller does not start or serves
+// nothing, all cases have the same reason.
 func byReason(all []diff.NotCompared) []string {
 	cases := map[string][]string{}
 	var reasons, lines []string
@@ -152,7 +152,7 @@ func byReason(all []diff.NotCompared) []string {
 	return lines
 }
 
-// named names cases, and counts them if there are several. Of many, it names some.
+// named returns the names of cases, with their number if there are several. It names five at most.
 func named(cases []string) string {
 	const most = 5
 	switch n := len(cases); {

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/regress/behaviour"
 )
 
-// A step that differs each time is a difference; one that differs once is none.
+// A step that differs only once does not count as a difference.
 func TestOnlyStableDifferencesCount(t *testing.T) {
 	cases := []*behave.Case{{Name: "always"}, {Name: "once"}, {Name: "both"}, {Name: "never"}}
 	runs := 0
@@ -102,7 +102,7 @@ func TestCasesThatAreNotComparedAreGrouped(t *testing.T) {
 	}
 }
 
-// What differs each time counts, even if something else of the same step differs only once.
+// A value that differs each time counts, even if another value of the same step differs only once.
 func TestUnstableValuesDoNotHideStableOnes(t *testing.T) {
 	for name, once := range map[string]int{"first": 2, "again": 4} {
 		runs := 0

@@ -39,7 +39,7 @@ func corpus(t *testing.T) behaviour.Corpus {
 	return behaviour.Corpus{Groups: derive.Of(manifests, derive.Options{Class: "nginx"}).Cases}
 }
 
-// Groups with annotations that no other has are kept first, and what is left out is counted.
+// Groups with annotations that no other has are kept first, and the omitted requests are counted.
 func TestBounded(t *testing.T) {
 	all := corpus(t)
 	if len(all.Groups) != 3 {
@@ -55,7 +55,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// The head must answer what the base answers; a difference that does not come again is none.
+// The head must answer as the base does; a difference that does not recur does not count.
 func TestCorpusAnswers(t *testing.T) {
 	runs := 0
 	ask := func(_ context.Context, q behaviour.Question) (casereport.Document, error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Affected returns the cases for which two sides, which differ in their templates only, render
-// different configurations. Cases that cannot be judged by the rendering of their first objects are
-// among them: those with flags, certificates or changes, and those that a side cannot render.
+// different configurations. It includes cases that the rendering of their first objects does not decide:
+// those with flags, certificates or changes, and those that a side cannot render.
 func Affected(cases []*behave.Case, base, head regress.Side) []*behave.Case {
 	var all []*behave.Case
 	for _, c := range cases {

@@ -165,7 +165,7 @@ func readCluster(name, file string, known behave.Known) (regress.Cluster, error)
 		if text, err = OfCase(c); err != nil {
 			return regress.Cluster{}, fmt.Errorf("%s: %w", file, err)
 		}
-		file = name // whose lines are others
+		file = name // the lines differ from those of the file
 	}
 	c := regress.NewClusterOfFile(name, file, text)
 	c.Case = fromCase

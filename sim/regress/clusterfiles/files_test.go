@@ -57,7 +57,7 @@ spec:
 	}
 }
 
-// The flags in the index of a corpus are those of all its clusters; two that differ are an error.
+// The flags of a corpus are those of all clusters in its index; conflicting flags are an error.
 func TestFlagsOfACorpus(t *testing.T) {
 	folder := t.TempDir()
 	index := clusters.Index{Clusters: []clusters.Entry{

@@ -111,7 +111,7 @@ func TestHeadlines(t *testing.T) {
 		"The sides differ: the controller of base serves nothing.\n": {
 			Outcome: regress.Differs, Behaviour: &regress.Behaviour{NotServing: &regress.NotServing{Sides: regress.SideBase}},
 		},
-		"The sides differ: 1 kind of difference.\n": { // that neither starts is no difference
+		"The sides differ: 1 kind of difference.\n": { // if neither starts, that is no difference
 			Outcome: regress.Differs, Kinds: []regress.Kind{{}}, Behaviour: &regress.Behaviour{NotServing: &regress.NotServing{Sides: regress.SidesBoth}},
 		},
 		"Void: some tests could not be run": {Outcome: regress.Void},

@@ -114,7 +114,7 @@ func counts(c regress.Clusters) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence says what a kind of difference is. code formats a directive, and text what explains it.
+// sentence says what a kind of difference is. code formats a directive, and text its explanation.
 func sentence(k regress.Kind, code, text func(string) string) string {
 	verb := string(k.Change)
 	if k.Blocks == 1 {
@@ -172,7 +172,7 @@ func expected(e *regress.Expectation) string {
 	return fmt.Sprintf("until %s: %s", e.Until, e.Reason)
 }
 
-// failureSentence says what a failure is. code formats its reason, and text what explains it.
+// failureSentence says what a failure is. code formats its reason, and text its explanation.
 func failureSentence(f regress.Failure, code, text func(string) string) string {
 	what := map[string]string{regress.StageRender: "cannot render", regress.StageParse: "renders an nginx.conf that cannot be parsed for", regress.StageTest: "renders an nginx.conf that nginx -t rejects for"}[f.Stage]
 	side := f.Sides

@@ -1,6 +1,6 @@
-// Package revision finds the template and the Lua code of a repository: in its working tree, or in one
-// of its revisions, of which it writes a copy. Its one rule: it only reads the repository, by running
-// git in the present folder.
+// Package revision finds the template and the Lua code of a repository in its working tree, or copies
+// them from one of its revisions. Its one rule: it only reads the repository, by running git in the
+// working directory.
 package revision
 
 import (
@@ -16,23 +16,23 @@ import (
 	"windtunnel.dev/internal/gitrepo"
 )
 
-// Code is where a template and its Lua code are.
+// Code has the paths of a template and its Lua code.
 type Code struct{ Template, Lua string }
 
-// layouts are where repositories have their template and Lua code: ours, and ingress-nginx's. Templates are
-// folders, because nginx.tmpl may include other files.
+// layouts are the paths of the template and the Lua code in repositories: ours, and ingress-nginx's.
+// Templates are folders, because nginx.tmpl may include other files.
 var layouts = []struct{ template, lua string }{
 	{"controller/render/templates", "lua"},
 	{"rootfs/etc/nginx/template", "rootfs/etc/nginx/lua"},
 }
 
-// here is the repository around the present folder.
+// here is the repository that contains the working directory.
 const here gitrepo.Repository = ""
 
 // Is reports whether a text names a commit of the repository.
 func Is(ctx context.Context, text string) bool { return here.Has(ctx, text) }
 
-// topLevel returns the root of the repository around the present folder.
+// topLevel returns the root of the repository that contains the working directory.
 func topLevel(ctx context.Context) (string, error) {
 	top, err := here.Run(ctx, "rev-parse", "--show-toplevel")
 	return strings.TrimSpace(top), err
@@ -72,8 +72,8 @@ func At(ctx context.Context, revision, folder string) (c Code, err error) {
 	return c, fmt.Errorf("revision %s has no template at %s or %s; name it: template=PATH@%[1]s,lua=PATH@%[1]s", revision, layouts[0].template, layouts[1].template)
 }
 
-// Checkout returns the path of PATH or PATH@REVISION, of which it writes a copy below a folder. A file whose
-// own name has an @ is itself.
+// Checkout returns PATH as it is. For PATH@REVISION, it writes a copy below a folder, and returns the path of
+// the copy. If a file with the whole name exists, Checkout returns that name.
 func Checkout(ctx context.Context, value, folder string) (string, error) {
 	at := strings.LastIndexByte(value, '@')
 	if _, err := os.Stat(value); at < 0 || err == nil {
@@ -98,7 +98,7 @@ func Checkout(ctx context.Context, value, folder string) (string, error) {
 	return archived(ctx, top, revision, filepath.ToSlash(relative), folder)
 }
 
-// archived writes a path of a revision below a folder and returns where it is now.
+// archived writes a path of a revision below a folder and returns the path of the copy.
 func archived(ctx context.Context, top, revision, path, folder string) (string, error) {
 	archive, err := here.Run(ctx, "-C", top, "archive", "--format=tar", revision, "--", path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// settings are what a side is told that flags of the controller set.
+// settings are the inputs of a side that flags of the controller set.
 type settings struct {
 	options   options.Options
 	configMap types.NamespacedName
@@ -70,7 +70,7 @@ func textFlag(of func(*settings) *string) func(*settings, string) error {
 	}
 }
 
-// settingsOf returns the settings that flags make.
+// settingsOf returns the settings that result from flags.
 func settingsOf(given map[string]string) (settings, error) {
 	s := settings{
 		configMap: regress.ConfigMap,

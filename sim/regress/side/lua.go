@@ -32,8 +32,8 @@ func changedLua(base, head string) ([]string, error) {
 	return regress.ChangedFiles(sides[0], sides[1], ".lua"), nil
 }
 
-// compileLua checks that nginx can compile the changed files of a side's own Lua code: a controller with
-// others does not start.
+// compileLua checks that nginx can compile the changed files of a side's own Lua code: otherwise its
+// controller does not start.
 func compileLua(s scenario.Subject, changed []string) error {
 	if s.Lua == "" {
 		return nil

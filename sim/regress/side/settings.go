@@ -53,7 +53,7 @@ func mixed(base, head scenario.Subject, settings []string) scenario.Subject {
 	return s
 }
 
-// withKey returns some values with one that others have, or without it if they lack it.
+// withKey returns values with the key as in others: with that value, or without the key if others lack it.
 func withKey(values, others map[string]string, key string) map[string]string {
 	value, has := others[key]
 	if !has {

@@ -215,8 +215,8 @@ func (s *Side) build(c regress.Cluster) (compile.Built, error) {
 	return compile.Build(cluster, s.rendering), nil
 }
 
-// Unused returns what only one side finds wrong with the ConfigMap of a cluster: settings that have no
-// effect, and so make no difference.
+// Unused returns the problems that only one side finds in the ConfigMaps of clusters: settings that have
+// no effect, and so make no difference.
 func (p Pair) Unused(clusters []regress.Cluster) ([]string, error) {
 	found := map[string]bool{}
 	for _, c := range clusters {

@@ -224,7 +224,7 @@ func TestDifferencesAreMinimised(t *testing.T) {
 	}
 }
 
-// What nginx -t refuses is reported with the template's line and the ingress.
+// A refusal of nginx -t is reported with the template's line and the ingress.
 func TestRefusalsNameTheLineAndTheObject(t *testing.T) {
 	b := newBench(t)
 	e := edit{"access.tmpl", "satisfy {{ . }};", "satisfy {{ . }} please;"}

@@ -49,8 +49,8 @@ spec:
   - {host: limits.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: none, port: {number: 80}}}}]}}
 `
 
-// A location with much to do for each request costs more CPU time, and nothing else of it does. A
-// reload, a worker and requests of each kind are measured on a real nginx.
+// Requests to a location that does much work cost more CPU time. The test measures a real nginx: reloads,
+// workers, and requests of each kind.
 func TestSpeed(t *testing.T) {
 	nginxtest.Find(t, "http_lua")
 	edited := edit{"location.tmpl", "set $best_http_host $http_host;", "set $best_http_host $http_host;\nset_by_lua_block $burn { local sum = 0 for i = 1, 100000 do sum = sum + math.sin(i) end return sum }"}

@@ -52,7 +52,7 @@ func (r *Rig) Measure(ctx context.Context) (speed.Round, error) {
 		return round, err
 	}
 	if pss, err := workerPSS(workers); err != nil {
-		round.Invisible["worker-memory"] = err.Error() // without rights, the kernel does not tell
+		round.Invisible["worker-memory"] = err.Error() // without permission, the kernel does not report it
 	} else {
 		round.Values["worker-memory"] = pss
 	}
