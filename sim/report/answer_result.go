@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// mostTold limits the subjects that the result tells one by one.
+// mostTold limits the subjects that the result describes one by one.
 const mostTold = 3
 
 // resultOf says what the result is: which expectations are met, and what each subject did.
@@ -103,7 +103,7 @@ func lost(r measure.Requests) string {
 	return fmt.Sprintf("lost %s of %s %s (%s)", count(r.Failed), count(r.Sent), plural.Noun(r.Sent, "request"), causesOf(r.Causes))
 }
 
-// restOf sums up the subjects that are not told one by one.
+// restOf sums up the subjects that are not described one by one.
 func restOf(subjects []measure.Subject) string {
 	var sum measure.Requests
 	for _, s := range subjects {

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// answers are what a report says first: an answer to each question of somebody who opens it.
+// answers are the first part of a report: an answer to each question of its reader.
 type answers struct {
 	Asked  string // what the scenario wants to know
 	Ran    string // with what it was run

@@ -113,8 +113,8 @@ func TestSlowestChangesAreNotThoseUndone(t *testing.T) {
 	}
 }
 
-// A page does not claim that somebody polled workers or sent requests if nobody did.
-func TestNobodyPolledOrSent(t *testing.T) {
+// A page does not mention polls or requests if there were none.
+func TestPageWithoutPollsOrRequests(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]measure.Subject{
 		"quiet": {},
@@ -127,7 +127,7 @@ func TestNobodyPolledOrSent(t *testing.T) {
 		}
 		for _, claim := range []string{"each worker was polled every", "the load generator was late by"} {
 			if strings.Contains(page.String(), claim) != (name == "busy") {
-				t.Errorf("%s: the page says, or does not say, %q", name, claim)
+				t.Errorf("%s: the page wrongly contains or lacks %q", name, claim)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// moment is a time in which requests of a subject failed, for readers.
+// moment is a period in which requests of a subject failed, formatted for readers.
 type moment struct {
 	ID       string // of its place in the page
 	Number   int    // among the moments of the subject, from 1
@@ -21,7 +21,7 @@ type moment struct {
 	Sentence string // without the full stop
 	Lanes    string
 	Requests []failedRow
-	Cut      string // says that Requests are not all; "" if they are
+	Cut      string // says that Requests is incomplete; "" if it is complete
 	Around   []happening
 	Log      []string
 }

@@ -156,7 +156,7 @@ func testPrint(t *testing.T, browser context.Context, run string) {
 		t.Errorf("printed %+v", printed)
 	}
 	if left := browsertest.Ask[bool](p, `"printed" in document.documentElement.dataset`); left {
-		t.Error("the page keeps its look for paper")
+		t.Error("the page is still in print mode after printing")
 	}
 	browsertest.Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	if seen := browsertest.Ask[[]string](p, `[...document.querySelectorAll("button, .skip, .zoom, .keys")].filter((e) => e.checkVisibility()).map((e) => e.textContent)`); len(seen) > 0 {

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Plots returns the script that draws the plots: the files of the folder plots, and then main, which
-// calls use with the timelines, and drawAll. main has a scope of its own. The script needs that of Library.
+// Plots returns the script that draws the plots: the files of the folder plots, and then main in a scope
+// of its own. main calls use with the timelines, and drawAll. The script needs the script of Library.
 func Plots(main string) template.JS {
 	var parts []string
 	for _, part := range []string{"base", "zoom", "moments", "latency", "heat", "failures", "generations", "cdf", "drain", "draw"} {

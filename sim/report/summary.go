@@ -94,7 +94,7 @@ func withFigures(rows []row) []row {
 	return rows
 }
 
-// observedControllers returns nil if the run was not an observation.
+// observedControllers describes the controllers of an observation; nil if the run was not one.
 func observedControllers(s measure.Subject) []string {
 	r := s.Reported
 	if r.Controllers == 0 {
@@ -115,7 +115,7 @@ func observedControllers(s measure.Subject) []string {
 	return lines
 }
 
-// toldLate returns nil if it is not known.
+// toldLate says how late the API reported changes; nil if that is not known.
 func toldLate(s measure.Subject) []string {
 	if s.Reported.Late.N == 0 {
 		return nil
@@ -310,7 +310,7 @@ func memory(s measure.Subject) []string {
 	return []string{size(s.Memory.PeakRSS), "from " + size(s.Memory.StartRSS) + " to " + size(s.Memory.EndRSS)}
 }
 
-// heap returns nil if the controller does not say.
+// heap returns nil if the controller does not report its heap.
 func heap(s measure.Subject) []string {
 	if s.Heap.Peak == 0 {
 		return nil

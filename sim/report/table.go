@@ -18,8 +18,8 @@ import (
 )
 
 // Table writes the result for a terminal of 100 columns: whether the run is void, the summary with
-// a column per subject, why a run is not valid, the expectations, and the answers, last, where they are
-// seen first. It uses colours only if w is a terminal and NO_COLOR (https://no-color.org) is not set.
+// a column per subject, why a run is not valid, the expectations, and, next to the prompt, the answers.
+// It uses colours only if w is a terminal and NO_COLOR (https://no-color.org) is not set.
 func Table(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
 	paint := painter(w)
 	var parts []string

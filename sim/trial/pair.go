@@ -26,9 +26,9 @@ type Pair struct {
 func (p Pair) Folder(side Side) string { return filepath.Join(p.Out, side.Name) }
 
 // Do makes the runs of both sides in the order A B B A, so that changes of the machine
-// affect both sides alike. Before that it starts head once. The outcome is Passed if there
-// are all runs, whether or not their expectations hold: what is compared is what they
-// measured. It is Void if a run stayed void. If it is NotRun or Interrupted, the error says why.
+// affect both sides alike. Before that it starts head once. The outcome is Passed if all runs
+// were made, whether or not their expectations hold: only their measurements are compared.
+// It is Void if a run stayed void. If it is NotRun or Interrupted, the error says why.
 func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 	head := p.Sides[1]
 	if err := head.tryStart(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {

@@ -100,7 +100,8 @@ func TestSideChanges(t *testing.T) {
 	}
 }
 
-// The bundled controller in place of itself keeps what a subject says of it, unless the side says otherwise.
+// If the bundled controller replaces itself, it keeps the settings of the subject that the side does not
+// override.
 func TestBundledInPlaceOfItself(t *testing.T) {
 	tuned := scenario.Subject{
 		Name: "tuned", Controller: scenario.Bundled, Adapter: "/mine.yaml", Nginx: "/nginx", Lua: "/lua", Template: "/nginx.tmpl",
@@ -116,11 +117,11 @@ func TestBundledInPlaceOfItself(t *testing.T) {
 		t.Errorf("a side with another Lua (-want +got):\n%s", diff)
 	}
 	if got := (Side{Subject: fork}).In(original).Subjects[0]; got.Template != "" || got.Nginx != "" || got.Lua != "/lua" {
-		t.Errorf("a fork got what is the bundled controller's: %+v", got)
+		t.Errorf("a fork got settings of the bundled controller: %+v", got)
 	}
 }
 
-// A control that sets flags of ingress-nginx means nothing to a controller with another adapter.
+// A control that sets flags of ingress-nginx does not apply to a controller with another adapter.
 func TestReplaceControl(t *testing.T) {
 	flags, fault := scenario.Control{Flags: map[string]string{"v": "2"}}, scenario.Control{Timeline: []scenario.Step{{Fault: "worker-kill"}}}
 	for name, test := range map[string]struct {

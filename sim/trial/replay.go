@@ -35,13 +35,13 @@ func Override(s *scenario.Scenario, flags, config map[string]string) {
 	}
 }
 
-// recordingFile is the name of a recording in the folder of its replay, whatever it is called elsewhere: its
-// own name may be that of another file in the folder.
+// recordingFile is the name of the copy of a recording in the folder of its replay. The original name may be
+// that of another file in the folder.
 const recordingFile = "recording.jsonl"
 
 // WriteRecorded writes a scenario file of a recording, with a copy of the recording beside
-// it, into dir, and returns the path of the file. Recorded pods serve on for drain after they
-// left their service.
+// it, into dir, and returns the path of the file. Recorded pods keep serving for drain after they
+// leave their service.
 func WriteRecorded(dir, recording string, drain time.Duration) (path string, err error) {
 	length, changes, err := keep(recording, filepath.Join(dir, recordingFile))
 	if err != nil {

@@ -60,7 +60,7 @@ type Result struct {
 	note     string
 }
 
-// Note says in a line why the trial has its outcome.
+// Note returns a one-line reason for the outcome.
 func (e Result) Note() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -68,7 +68,7 @@ func (e Result) Note() string {
 	return e.note
 }
 
-// Do makes the run of a trial and judges it. Nothing that was started is left when it
+// Do makes the run of a trial and judges it. It stops everything that it started before it
 // returns.
 func Do(ctx context.Context, t Trial) Result {
 	s := t.Scenario
@@ -115,7 +115,7 @@ func Do(ctx context.Context, t Trial) Result {
 	return ended
 }
 
-// withoutControl returns why the control has no meaning for a subject, or "" if it has one.
+// withoutControl returns why the control does not apply to a subject, or "" if it applies.
 func (t Trial) withoutControl(ctx context.Context) string {
 	control := t.Scenario.Control
 	if control.NotApplicable != "" {
@@ -135,7 +135,7 @@ func (t Trial) withoutControl(ctx context.Context) string {
 	return ""
 }
 
-// outcome judges a run that was measured, and says why in a line.
+// outcome judges a run that was measured, and returns a one-line reason.
 func (t Trial) outcome(ctx context.Context, m rundir.Measured, cut error) (outcome judge.Outcome, note string) {
 	switch {
 	case t.Control:

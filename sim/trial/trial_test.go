@@ -134,7 +134,7 @@ func TestCutShort(t *testing.T) {
 				t.Errorf("measured: %v, want %t", err, test.measured)
 			}
 			if _, err := os.Stat(string(ended.Dir)); errors.Is(err, fs.ErrNotExist) != (!test.started && !test.interrupted) {
-				t.Errorf("the folder stayed, or not: %v", err)
+				t.Errorf("the folder wrongly exists or is missing: %v", err)
 			}
 			if want := len(d.writes) + 101; watched != want { // with the event of the run, and the end
 				t.Errorf("watched %d, want %d", watched, want)

@@ -10,8 +10,8 @@ import (
 )
 
 // Plan returns a trial of each scenario, and with controls also one of its control. Their
-// folders are in out. Fields that all trials have in common are those of like. It is an error if two
-// trials would have the same folder.
+// folders are in out. like has the fields that all trials share. It is an error if two trials would
+// have the same folder.
 func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) ([]Trial, error) {
 	var trials []Trial
 	for _, s := range all {
