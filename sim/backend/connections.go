@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// connections are those of a pod that net/http does not know, or no longer, because they do not
-// speak HTTP: websockets, and TCP. They end with the pod.
+// connections are those of a pod that net/http does not manage, because they do not speak HTTP, or no
+// longer do: TCP and websockets. They end with the pod.
 type connections struct {
 	ended  context.Context
 	end    context.CancelFunc

@@ -43,7 +43,7 @@ func TestDatagrams(t *testing.T) {
 		t.Errorf("records %+v with error %v", records, err)
 	}
 	if got, err := answer("no request\r\n\r\n", 50*time.Millisecond); got != nil || !strings.Contains(err, "timeout") {
-		t.Errorf("answer %v with error %v to what is not a request, want none", got, err)
+		t.Errorf("answer %v with error %v to a datagram that is not a request, want none", got, err)
 	}
 }
 

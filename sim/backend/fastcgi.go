@@ -99,7 +99,8 @@ func (s *fastcgiServer) isStopping() bool {
 	return s.stopping
 }
 
-// fastcgiConn is a connection over which a client sends one request after another. It reads along.
+// fastcgiConn is a connection over which a client sends one request after another. It also parses the
+// records that pass through it.
 type fastcgiConn struct {
 	net.Conn
 	server *fastcgiServer
@@ -191,9 +192,9 @@ func (c *fastcgiConn) closeIfUnused() {
 	}
 }
 
-// Close sends the record that was held in one segment with the FIN. nginx keeps a connection when it
-// gets that record, even if it has asked for the connection to be closed, and a FIN that comes later
-// may cross with its next request.
+// Close sends the held record in the same segment as the FIN. nginx keeps a connection when it gets that
+// record, even if it has asked for the connection to be closed, and a FIN that comes later may cross
+// with its next request.
 func (c *fastcgiConn) Close() error {
 	c.mu.Lock()
 	held := c.held
@@ -210,7 +211,8 @@ func (c *fastcgiConn) Close() error {
 	return cmp.Or(err, unsent)
 }
 
-// cork has what is written to a connection wait for more, or for its end: TCP_CORK of tcp(7).
+// cork delays what is written to a connection until more is written or the connection ends: TCP_CORK
+// of tcp(7).
 func cork(conn net.Conn) {
 	raw, ok := innermost(conn).(*net.TCPConn)
 	if !ok {

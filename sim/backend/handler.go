@@ -37,7 +37,7 @@ func (p *pod) answerPlainly(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	identity := p.identity("") // of when the request came: the answer may be much later
+	identity := p.identity("") // as of now, when the request came: the answer may be much later
 	sum := sha256.New()
 	if _, err := io.Copy(sum, r.Body); err != nil {
 		// The request ended early: there is nobody to answer.

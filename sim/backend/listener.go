@@ -17,8 +17,8 @@ type idleConns struct {
 	idle    map[*firstReadConn]bool
 }
 
-// add returns the connection as one that is known here. If the connections have been stopped, it closes
-// the connection, unless a request has come with it.
+// add adds a connection to the idle ones, and returns it wrapped. If the connections have been stopped, it
+// closes the connection, unless a request has already arrived.
 func (i *idleConns) add(conn net.Conn) *firstReadConn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -51,7 +51,7 @@ func (i *idleConns) pass(conn net.Conn, serve func(net.Conn)) {
 	serve(i.addLocked(conn))
 }
 
-// stop closes the present connections, and all that come later.
+// stop closes the idle connections, and all that are added later.
 func (i *idleConns) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -38,7 +38,7 @@ func TestManyPodsWithOwnSockets(t *testing.T) {
 	testMany(t, func(t *testing.T, log *event.Log) *Loopback { return fleetOf(t, log, true) }, many, many+100)
 }
 
-// testMany starts that many pods with that many files at most.
+// testMany starts many pods, which may open at most the given number of files.
 func testMany(t *testing.T, newFleet makeFleet, many, files int) {
 	before, filesBefore := memory(), openFiles(t)
 	f := newFleet(t, nil)

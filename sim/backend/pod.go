@@ -92,7 +92,7 @@ func (p *pod) newServer() server {
 	}
 	server := newHTTPServer(p)
 	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
+	server.Protocols.SetUnencryptedHTTP2(true) // for gRPC
 	return server
 }
 

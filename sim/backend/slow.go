@@ -13,7 +13,7 @@ import (
 // value of this header or of the headers of other behaviours.
 const TakeHeader = "X-Windtunnel-Take"
 
-// pieces is the number of pieces in which a slow body is sent, and the most of a large one.
+// pieces is the number of pieces in which a slow body is sent, and the maximum for a large one.
 const pieces = 20
 
 // slowBody spreads its body over the time. It sends white space, which JSON allows, before the

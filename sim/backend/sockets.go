@@ -24,11 +24,11 @@ type openPorts interface {
 	close()
 }
 
-// chosenSockets are shared if the kernel supports that, and else own. The choice is made when the first
-// pod opens its ports, and logged.
+// chosenSockets are sharedSockets if the kernel supports them, otherwise ownSockets. The choice is made, and
+// logged, when the first pod opens its ports.
 type chosenSockets struct {
 	own      netip.Addr // for the shared sockets
-	separate bool       // not to share any
+	separate bool       // always choose ownSockets
 	tell     func(event.Event)
 
 	once   sync.Once

@@ -109,8 +109,7 @@ func (p *pod) answerDatagrams(c net.PacketConn) {
 	})
 }
 
-// answerAfter returns how much later a datagram is to be answered: 0 if it does not say, or says no
-// valid time.
+// answerAfter returns how much later a datagram is to be answered: 0 if it does not give a valid time.
 func answerAfter(datagram string) time.Duration {
 	rest, asks := strings.CutPrefix(datagram, AnswerAfter)
 	if !asks {

@@ -274,7 +274,6 @@ func TestAddressesRestBeforeReuse(t *testing.T) {
 	}
 }
 
-// The address that has been unused for the longest time is used first.
 // With patience, a pod starts as soon as an address has rested.
 func TestStartWaitsForAFreeAddress(t *testing.T) {
 	r := newRig(t, 1)
@@ -294,6 +293,7 @@ func TestStartWaitsForAFreeAddress(t *testing.T) {
 	}
 }
 
+// The address that has been unused for the longest time is used first.
 func TestLongestUnusedAddressIsNext(t *testing.T) {
 	r := newRig(t, 3)
 	r.options.Rest = time.Nanosecond

@@ -186,7 +186,7 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// What a fleet has fetched is there, even if one of its processes is not.
+// A fleet keeps the records that it has fetched, even if one of its processes is gone.
 func TestRecordsWithoutAProcess(t *testing.T) {
 	r := newRig(t, 2)
 	f := r.open(t)
