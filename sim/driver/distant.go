@@ -24,7 +24,7 @@ type Distant interface {
 
 // Observer runs the probes of a distant subject.
 type Observer interface {
-	// Sample samples at once what the processes use.
+	// Sample samples the resource usage of the processes at once.
 	Sample()
 	// Workers returns the PIDs of the serving workers, as seen on their machine.
 	Workers() []int

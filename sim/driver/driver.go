@@ -53,7 +53,7 @@ type Instance interface {
 	fault.Access
 	// API returns the configuration of clients of its API server.
 	API() *rest.Config
-	// Setup returns what the adapter of the subject says.
+	// Setup returns the adapter, expanded for the subject.
 	Setup() *adapter.Setup
 	// Pods returns its simulated pods.
 	Pods() backend.Fleet

@@ -15,8 +15,8 @@ import (
 // healthTimeout is the kubelet's default for probes.
 const healthTimeout = time.Second
 
-// Check makes one health check of an adapter once, with a timeout of one second. It returns nil if the
-// condition holds.
+// Check makes a health check of an adapter, with a timeout of one second. It returns nil if the condition
+// holds.
 func Check(ctx context.Context, check adapter.Health) error {
 	if check.URL != "" {
 		return CheckHealth(ctx, check.URL, check.Status)

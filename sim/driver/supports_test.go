@@ -46,7 +46,7 @@ func TestSupports(t *testing.T) {
 	}
 }
 
-// What only root can break is not for others to run, wherever.
+// Without root, every driver refuses the faults that need it.
 func TestSupportsNeedsRoot(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread, which stays another user's, ends with the test
 	if _, _, failed := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0)); failed != 0 && os.Geteuid() == 0 {
@@ -104,8 +104,8 @@ spec:
   processes: {workers: single}
 `
 
-// What a subject cannot do because of its adapter is said with the reason. A subject that does not fit
-// its adapter is a mistake, and not skipped.
+// If the adapter of a subject lacks a feature, the error gives the reason. A subject that does not fit its
+// adapter is a mistake, and is not skipped.
 func TestSupportsAdapter(t *testing.T) {
 	file := func(needs string) string {
 		path := filepath.Join(t.TempDir(), "single.yaml")
@@ -146,7 +146,7 @@ func TestSupportsAdapter(t *testing.T) {
 	}
 }
 
-// A scenario whose ingresses say more than HTTPRoutes can is skipped for controllers of the Gateway API.
+// A scenario whose ingresses HTTPRoutes cannot express is skipped for controllers of the Gateway API.
 func TestSupportsRoutes(t *testing.T) {
 	const hash = "nginx.ingress.kubernetes.io/upstream-hash-by"
 	object := &unstructured.Unstructured{Object: map[string]any{

@@ -139,7 +139,7 @@ func TestControllerIsTheRuns(t *testing.T) {
 	}
 }
 
-// What the room is computed from is what the pods request.
+// The demands with which the room is computed equal the requests of the pods.
 func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	i := &instance{driver: &Driver{Options: Options{Traffic: 2}}, pool: 3, home: home{run: "abc"}}
 	pods := map[string]corev1.PodSpec{"traffic pod": i.trafficJob(2).Spec.Template.Spec}
@@ -166,7 +166,7 @@ func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	}
 }
 
-// Traffic pods of a Job share the requests, whose events come into the log; then everything is removed.
+// Traffic pods of a Job share the requests, and their events are logged; then everything is removed.
 func TestTrafficFromPods(t *testing.T) {
 	s := newSite(t)
 	o := s.options()

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// container is one of the controller's, in its pod.
+// container is a container of the controller, in its pod.
 type container struct {
 	pod, node string
 	address   netip.Addr

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// TestDriver runs only in `make e2e`, like the end-to-end suite. It uses a kind cluster as one that is
-// there.
+// TestDriver runs only in `make e2e`, like the end-to-end suite. It uses a kind cluster as the existing
+// cluster.
 func TestDriver(t *testing.T) {
 	if os.Getenv("WINDTUNNEL_E2E") == "" {
 		t.Skip("WINDTUNNEL_E2E is not set: `make e2e` creates a cluster for this test")

@@ -110,7 +110,7 @@ func (h *home) removeClusterWide(ctx context.Context) error {
 	})
 }
 
-// gone returns nil for an object that is not there any more.
+// gone returns nil for an error that means that an object no longer exists, and any other error unchanged.
 func gone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

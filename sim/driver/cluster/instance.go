@@ -135,7 +135,7 @@ func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured
 	return i.names.translate(object)
 }
 
-// Launch installs the controller, waits for its health endpoint, and starts what sends its requests.
+// Launch installs the controller, waits for its health endpoint, and starts the traffic pods.
 func (i *instance) Launch(ctx context.Context) error {
 	return i.start(ctx, i.install, i.awaitController, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic)
 }
@@ -145,7 +145,7 @@ func (i *instance) Revive(ctx context.Context) error {
 	return i.start(ctx, i.awaitController, i.follow, i.awaitHealthy)
 }
 
-// start takes the steps of a start.
+// start performs the steps of a start.
 func (i *instance) start(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -234,10 +234,10 @@ func (i *instance) Stop(ctx context.Context) error {
 	return i.stopped
 }
 
-// pollEvery is the time between two looks at the cluster.
+// pollEvery is the polling interval.
 const pollEvery = 200 * time.Millisecond
 
-// poll is driver.Poll with that time.
+// poll is driver.Poll with this interval.
 func poll(ctx context.Context, done func() (bool, error)) error {
 	return driver.Poll(ctx, pollEvery, done)
 }

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/cluster"
 )
 
-// leftovers returns what runs have in the cluster, one for each namespace of a subject.
+// leftovers returns the leftovers of all runs in the cluster, one for each namespace of a subject.
 func (d *Driver) leftovers(ctx context.Context) ([]cluster.Leftover, error) {
 	list, err := d.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: RunLabel})
 	if err != nil {

@@ -40,7 +40,7 @@ func (r *runtime) files() ([]testcontainers.ContainerFile, error) {
 	return files, nil
 }
 
-// filesOf returns what a file of an adapter is in a container.
+// filesOf returns the files in a container that a file of an adapter describes.
 func filesOf(f adapter.File) ([]testcontainers.ContainerFile, error) {
 	if f.Content != nil {
 		return []testcontainers.ContainerFile{text(f, *f.Content, 0o644)}, nil
@@ -62,7 +62,7 @@ func filesOf(f adapter.File) ([]testcontainers.ContainerFile, error) {
 	return []testcontainers.ContainerFile{text(f, copied, info.Mode().Perm())}, err
 }
 
-// text returns a file with a text. Its permissions are those that the adapter says, or else mode.
+// text returns a file with a text. Its permissions are those of the adapter or, by default, mode.
 func text(f adapter.File, content string, mode fs.FileMode) testcontainers.ContainerFile {
 	return testcontainers.ContainerFile{Reader: strings.NewReader(content), ContainerFilePath: f.Path, FileMode: int64(cmp.Or(f.Mode, uint32(mode)))}
 }

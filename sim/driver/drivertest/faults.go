@@ -126,7 +126,7 @@ func fullDisk(t *testing.T, v *victim, master int) {
 	}
 }
 
-// confOf is where we find nginx.conf, by the title of nginx's master.
+// confOf returns the path at which this process finds nginx.conf, from the title of nginx's master.
 func confOf(t *testing.T, master int) string {
 	t.Helper()
 	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", master))

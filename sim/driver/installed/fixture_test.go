@@ -26,7 +26,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// site is a cluster with an IngressClass, the namespace of others, and something that answers HTTP.
+// site is a cluster with an IngressClass, a namespace of others, and a server that answers HTTP.
 type site struct {
 	api     *kubeapi.Server
 	client  kubernetes.Interface
@@ -99,7 +99,7 @@ func options() driver.Options {
 	return driver.Options{Log: event.NewLog(&bytes.Buffer{}, time.Now())}
 }
 
-// names returns what is in the cluster: "Namespace shop", "IngressClass staging".
+// names returns the namespaces and IngressClasses of the cluster: "Namespace shop", "IngressClass staging".
 func (s *site) names(t *testing.T) []string {
 	t.Helper()
 	namespaces, err := s.client.CoreV1().Namespaces().List(context.Background(), metav1.ListOptions{})

@@ -191,7 +191,7 @@ func TestAddressesAreSuggested(t *testing.T) {
 	}
 }
 
-// A suggestion can be used as it is written: each scheme is in it once, and its addresses are whole.
+// Suggested URLs can be used as they are: there is one per scheme, with a complete address.
 func TestSuggestedAddressesCanBeUsed(t *testing.T) {
 	service := corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
 		{Port: 80, Protocol: corev1.ProtocolTCP}, {Port: 443, Protocol: corev1.ProtocolTCP}, {Port: 443, Protocol: corev1.ProtocolUDP}, // HTTP/3

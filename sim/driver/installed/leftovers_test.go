@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// killed begins a run as it is left when its process is killed: its Lease is no longer renewed. A
-// function makes the time of the Lease pass.
+// killed begins a run and leaves it like a process that is killed: its Lease is no longer renewed. pass
+// makes the Lease expire.
 func killed(t *testing.T, s *site) (i *instance, pass func()) {
 	t.Helper()
 	i = settingsOf(t, s, map[string]string{"use-gzip": "true"})
@@ -41,8 +41,8 @@ func killed(t *testing.T, s *site) (i *instance, pass func()) {
 	}
 }
 
-// The next run removes what a run left behind that was killed, and restores the ConfigMap, but not
-// before its Lease is over: it may be under way.
+// The next run removes the leftovers of a killed run, and restores the ConfigMap, but not before the
+// Lease of that run has expired: it may still be running.
 func TestLeftoversOfAKilledRun(t *testing.T) {
 	s := newSite(t)
 	before := s.names(t)

@@ -36,7 +36,8 @@ type objects struct {
 
 var _ driver.Objects = (*objects)(nil)
 
-// newObjects reads what a run must know of the objects of others.
+// newObjects returns the objects of a run. It reads the hosts of others and, if the run may change it, the
+// controller's ConfigMap.
 func (d *Driver) newObjects(ctx context.Context, run, home string) (*objects, error) {
 	writer, err := cluster.New(writing(d.API))
 	if err != nil {

@@ -99,7 +99,7 @@ func TestNamespacesAreCreatedAgain(t *testing.T) {
 	}
 }
 
-// Hosts of others stay theirs, if their ingresses may be of the same controller.
+// Hosts of others are not taken if the controller may serve their ingresses.
 func TestHostsOfOthersAreNotTaken(t *testing.T) {
 	s := newSite(t)
 	ofSecond, ofOther := ingress("shop", "second", "second.test"), ingress("shop", "other", "other.test")

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/permission"
 )
 
-// permissions returns everything that a run with these options must do. deploy/cases has roles for it,
-// and for helpful.
+// permissions returns all permissions that a run with these options requires. deploy/cases has roles with
+// these and the helpful ones.
 func (o Options) permissions() []permission.Permission {
 	all := slices.Concat(
 		permission.To("", "namespaces", "create", "delete", "get", "list", "update"),

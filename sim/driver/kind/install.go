@@ -45,7 +45,7 @@ func (i *instance) install(ctx context.Context) error {
 	return nil
 }
 
-// controller returns what the subject's controller is.
+// controller describes the subject's controller.
 func (i *instance) controller() incluster.Controller {
 	flags := map[string]string{
 		"http-port":                  strconv.Itoa(httpPort),

@@ -27,7 +27,7 @@ import (
 )
 
 type instance struct {
-	fault.Unable // of what is not implemented below
+	fault.Unable // for methods that are not implemented below
 
 	subject subject.Subject
 	options driver.Options

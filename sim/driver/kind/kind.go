@@ -60,7 +60,7 @@ func (Driver) UnsupportedSubject(s subject.Subject) string {
 	return cmp.Or(driver.UnsupportedBinary(s), driver.UnsupportedAdapter(s), driver.UnsupportedWebhook(s))
 }
 
-// Room implements driver.PodLimiter. Real pods are asked for one by one.
+// Room implements driver.PodLimiter. It does not check a pool, whose pods are claimed one by one.
 func (d Driver) Room(need backend.Need) error {
 	if d.Pool > 0 {
 		return nil

@@ -26,7 +26,7 @@ var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`
 // knownFlags are the flags of binaries, because a run may start the same one thousands of times.
 var knownFlags sync.Map // of binaryFile to map[string]bool
 
-// binaryFile is a binary at a time.
+// binaryFile identifies a version of a binary.
 type binaryFile struct {
 	path    string
 	size    int64

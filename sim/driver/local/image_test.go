@@ -120,7 +120,7 @@ func TestForkRunsItsOwnNginx(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen, err := os.ReadFile(fmt.Sprintf("/proc/%d/root%s", master, part)); err != nil || !slices.Equal(seen, own) {
-			t.Errorf("%s: %v, or another one", part, err)
+			t.Errorf("%s: %v, or it is not the fork's", part, err)
 		}
 	}
 	if err := instance.Stop(t.Context()); err != nil {

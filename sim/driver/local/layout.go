@@ -24,7 +24,7 @@ func layOut(root string, files []adapter.File) error {
 	return nil
 }
 
-// placed returns where a path of an adapter is: below the root, if it is not there already.
+// placed returns a path of an adapter below the root; a path that is below it already stays as it is.
 func placed(root, path string) string {
 	if path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/") {
 		return path

@@ -125,7 +125,7 @@ func (d Driver) controller(ctx context.Context, a *adapter.Adapter, s subject.Su
 	return c, err
 }
 
-// tell adds what an adapter can know about the controller to the adapter's data.
+// tell adds the path and the known flags of the controller to the adapter's data.
 func (c controller) tell(data adapter.Data) adapter.Data {
 	data.Controller, data.Help = c.path, c.help
 	return data

@@ -74,7 +74,7 @@ func TestStopKillsAStubbornController(t *testing.T) {
 	}
 }
 
-// script writes a controller that has a help without our flags; without --help it runs a command.
+// script writes a controller whose help has none of our flags; without --help it runs a command.
 func script(t *testing.T, does string) string {
 	t.Helper()
 	return program(t, "[ \"$1\" = --help ] && { echo '      --http-port int   port'; exit; }\n"+does)
@@ -94,7 +94,7 @@ func fork(t *testing.T) string {
 // fixed are the paths of an unmodified fork.
 var fixed = []string{"/etc/nginx", "/etc/ingress-controller", "/tmp/nginx", "/var/log/nginx"}
 
-// machine describes what is at the fixed paths on this machine.
+// machine describes the files at the fixed paths on this machine.
 func machine(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -196,7 +196,7 @@ func TestInClusterConfiguration(t *testing.T) {
 	}
 	defer instance.Stop(t.Context())
 	if err := instance.Launch(t.Context()); err == nil {
-		t.Error("it has ended, and counts as healthy")
+		t.Error("the controller has ended, but counts as healthy")
 	}
 	output, err := os.ReadFile(filepath.Join(dir, "controller.log"))
 	if err != nil {

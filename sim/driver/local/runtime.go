@@ -178,7 +178,7 @@ func (r *runtime) fromFile(p *process) (int, error) {
 	return r.outside(p, pid)
 }
 
-// outside returns the PID on this machine of the master that has a PID in the controller's view.
+// outside converts the PID of the master in the controller's view to its PID on this machine.
 func (r *runtime) outside(p *process, inner int) (int, error) {
 	if known := int(r.master.Load()); known != 0 && isolated.Is(known, inner) && probe.IsMaster(known, r.setup.Processes) {
 		return known, nil

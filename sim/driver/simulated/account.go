@@ -28,7 +28,7 @@ func (i *Instance) writeAccount() error {
 	return i.api.WriteAccount(i.AccountFolder(), i.setup.Namespace, i.setup.ServiceAccount)
 }
 
-// apiServer returns what adapters can know of the API server, with files of this machine.
+// apiServer returns the data of the API server for adapters, with paths of this machine.
 func (i *Instance) apiServer() adapter.APIServer {
 	address := netip.MustParseAddrPort(strings.TrimPrefix(i.api.TLSURL(), "https://"))
 	return adapter.APIServer{

@@ -62,7 +62,7 @@ func (i *Instance) WithRuntime(ctx context.Context, setup *adapter.Setup, runtim
 	return i, nil
 }
 
-// Setup returns what the adapter says of the subject.
+// Setup returns the adapter, expanded for the subject.
 func (i *Instance) Setup() *adapter.Setup { return i.setup }
 
 func (i *Instance) Pods() backend.Fleet  { return i.pods }

@@ -114,7 +114,7 @@ func (i *Instance) streamPorts() map[string]string {
 	return data
 }
 
-// Data returns what every driver tells the adapter of the subject. The driver adds Controller,
+// Data returns the part of the adapter's data that is the same for all drivers. The driver adds Controller,
 // Kubeconfig, Root and Help, which depend on where the controller runs.
 func (i *Instance) Data() adapter.Data {
 	data := adapter.Data{
