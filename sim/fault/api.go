@@ -32,8 +32,8 @@ var ofAPI = []Fault{
 		inject(func(time.Duration) kubefault.Fault { return kubefault.Crash(0) })),
 }
 
-// apiFault returns a fault of the API server that lasts. What follows it, such as endWatches, makes
-// clients send requests that the fault strikes.
+// apiFault returns a fault of the API server that lasts. The functions in then, such as endWatches, run
+// after begin, and make clients send requests that the fault strikes.
 func apiFault(name, doc, strikes string, begin func(Victim, time.Duration) (endFunc, error), then ...func(Victim) error) Fault {
 	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, Needs: APIServer, strike: func(v Victim, d time.Duration) (endFunc, error) {
 		end, err := begin(v, d)

@@ -59,7 +59,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// What happens in an outage arrives afterwards, and a second outage is reported as well.
+// Changes during an outage arrive after it, and a second outage is reported as well.
 func TestOutage(t *testing.T) {
 	server := start(t)
 	f, err := follow.Start(t.Context(), server.Config(), nil)

@@ -10,8 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// outage notices when the API server cannot be read. client-go itself does not say that connections are
-// refused.
+// outage notices when the API server cannot be read. client-go itself does not report refused connections.
 type outage struct {
 	told chan error
 
@@ -19,7 +18,7 @@ type outage struct {
 	down error // nil: the API server can be read
 }
 
-// begin reports an outage, unless one is reported that has not ended.
+// begin reports an outage, unless an earlier one has not ended.
 func (o *outage) begin(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -35,7 +35,7 @@ type Gateways struct {
 //     certificates.
 //   - For any other object, the object itself.
 //
-// The error says what of the object the Gateway API's standard channel cannot express.
+// The error says what part of the object the Gateway API's standard channel cannot express.
 func (g Gateways) Translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	if object.GroupVersionKind().Group != networkingv1.GroupName {
 		return []*unstructured.Unstructured{object}, nil

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/gateway"
 )
 
-// TestTranslate has a file for each kind of object, with what stands for it or why nothing can.
+// TestTranslate has a file for each kind of object, with its translation, or the reason why there is none.
 func TestTranslate(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {

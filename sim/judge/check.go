@@ -49,7 +49,7 @@ func (c Check) Verdict() Verdict {
 func Checks(s *scenario.Scenario, result measure.Result) ([]Check, error) {
 	var checks []Check
 	for i, subject := range result.Subjects {
-		pointless := withoutPoint(s, subject)
+		inapplicable := whyInapplicable(s, subject)
 		for _, expectation := range expectationsOf(s, i) {
 			compiled, err := expect.Compile(expectation.Expression)
 			if err != nil {
@@ -59,8 +59,8 @@ func Checks(s *scenario.Scenario, result measure.Result) ([]Check, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", s.File, expectation.Line, err)
 			}
-			if pointless != "" {
-				evaluation = expect.Evaluation{Text: evaluation.Text, Actual: pointless, NotApplicable: pointless}
+			if inapplicable != "" {
+				evaluation = expect.Evaluation{Text: evaluation.Text, Actual: inapplicable, NotApplicable: inapplicable}
 			}
 			checks = append(checks, Check{Subject: subject.Name, Void: !subject.Valid, Evaluation: evaluation})
 		}
@@ -68,8 +68,9 @@ func Checks(s *scenario.Scenario, result measure.Result) ([]Check, error) {
 	return checks, nil
 }
 
-// withoutPoint returns why the scenario has no point for a subject; "" if it has one.
-func withoutPoint(s *scenario.Scenario, subject measure.Subject) string {
+// whyInapplicable returns why a scenario does not apply to a subject: a measurement that the scenario is
+// about does not. It returns "" if the scenario applies.
+func whyInapplicable(s *scenario.Scenario, subject measure.Subject) string {
 	for _, measurement := range s.About {
 		if why := subject.WhyNot(measurement); why != "" {
 			return fmt.Sprintf("the scenario is about %s: %s", measurement, why)
@@ -87,7 +88,7 @@ func expectationsOf(s *scenario.Scenario, i int) []scenario.Expectation {
 	return all
 }
 
-// Of returns the outcome of a run that came to its end, and the reason in a line.
+// Of returns the outcome of a finished run, and a one-line reason.
 func Of(result measure.Result, checks []Check) (Outcome, string) {
 	for _, s := range result.Subjects {
 		if !s.Valid {

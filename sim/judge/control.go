@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// OfControl returns the outcome of a run with the mutation of a control, and the reason in
-// a line. It passes if every expectation that the control names fails for at least one
+// OfControl returns the outcome of a run with the mutation of a control, and a one-line
+// reason. It passes if every expectation that the control names fails for at least one
 // subject. The values decide, even if the run is void: a mutation may itself make the run
 // void, for example by stopping all workers. An expectation that cannot be evaluated proves
 // nothing, nor does one that applies to no subject: without another one, the control does not

@@ -122,8 +122,8 @@ func TestInapplicable(t *testing.T) {
 	}
 }
 
-// A scenario that is about something that a subject cannot have expects nothing of it.
-func TestScenarioWithoutPoint(t *testing.T) {
+// If a scenario is about a measurement that a subject cannot have, its expectations do not apply to it.
+func TestInapplicableScenario(t *testing.T) {
 	s := &scenario.Scenario{Spec: scenario.Spec{About: []string{"reloads"}, Expect: []scenario.Expectation{{Expression: "requests.failed > 0"}}}}
 	result := measure.Result{Subjects: []measure.Subject{
 		{Name: "nginx", Valid: true, Requests: measure.Requests{Failed: 1}},
@@ -142,7 +142,7 @@ func TestScenarioWithoutPoint(t *testing.T) {
 	}
 }
 
-// What applies to no subject proves nothing, and does not keep the rest of a control from it.
+// An expectation that applies to no subject proves nothing, but the others of a control still count.
 func TestInapplicableControl(t *testing.T) {
 	red := check("a", "x", false, false)
 	for name, test := range map[string]struct {

@@ -108,7 +108,7 @@ func isOurs(file string) bool {
 	var begins [3]json.Token
 	decoder := json.NewDecoder(opened)
 	for i := range begins {
-		begins[i], _ = decoder.Token() // what is no JSON has no schema
+		begins[i], _ = decoder.Token() // a file that is not JSON has no schema
 	}
 	schema, _ := begins[2].(string)
 	return begins[0] == json.Delim('{') && begins[1] == "schema" && strings.HasPrefix(schema, "windtunnel.dev/")

@@ -18,7 +18,7 @@ func Write(w io.Writer, objects []runtime.Object) error {
 			return fmt.Errorf("encode object %d: %w", n+1, err)
 		}
 		delete(fields, "status")
-		// A time that is not set is written as null, which readers take for a value.
+		// An unset time is written as null, which readers take for a value.
 		if created, set, _ := unstructured.NestedFieldNoCopy(fields, "metadata", "creationTimestamp"); set && created == nil {
 			unstructured.RemoveNestedField(fields, "metadata", "creationTimestamp")
 		}

@@ -23,7 +23,7 @@ type Permission struct {
 	Namespace string // "" means in all namespaces
 }
 
-// To returns the permissions to do what the verbs say with a resource, in all namespaces.
+// To returns the permissions for these verbs on a resource, in all namespaces.
 func To(group, resource string, verbs ...string) []Permission {
 	all := make([]Permission, len(verbs))
 	for i, verb := range verbs {
@@ -43,7 +43,7 @@ func (p Permission) String() string {
 
 // Missing asks the API server for each permission, and returns those that the user does not have,
 // sorted by their texts. It omits permissions about which the server does not answer; the error is
-// that of one such question.
+// that of one such request.
 func Missing(ctx context.Context, client kubernetes.Interface, wanted []Permission) ([]Permission, error) {
 	var mu sync.Mutex
 	var missing []Permission

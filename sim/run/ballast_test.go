@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// The test runs in a process of its own: elsewhere, the ballast could get memory that other tests have
-// used, and they could need more meanwhile.
+// The test runs in a process of its own. Otherwise, the ballast could get memory that other tests have
+// used, and these tests could allocate more memory at the same time.
 func TestBallastTakesNoMemory(t *testing.T) {
 	const alone = "WINDTUNNEL_TEST_ALONE"
 	if os.Getenv(alone) == "" {

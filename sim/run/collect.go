@@ -37,8 +37,8 @@ func headroom() int {
 }
 
 // ballast enlarges the live heap, whose size determines when the next collection is due. Nothing
-// uses its content. Its memory goes back to the system, because the runtime has zeroed it if it
-// begins in pages of the heap that were used before.
+// uses its content. Its memory is returned to the system, because the runtime zeroes, and thus occupies,
+// memory of the heap that was used before.
 var ballast = sync.OnceValue(func() []byte {
 	all := make([]byte, headroom())
 	_ = unix.Madvise(all, unix.MADV_DONTNEED) // if this fails, the ballast only takes memory
@@ -47,7 +47,7 @@ var ballast = sync.OnceValue(func() []byte {
 
 // collectRarely collects the garbage of this process, and makes later collections rare. A
 // collection takes idle processors away from nginx for some tenths of a second, and delays requests
-// and changes. If $GOGC is set, only that counts.
+// and changes. If $GOGC is set, collectRarely does nothing.
 func collectRarely() {
 	if os.Getenv("GOGC") == "" {
 		ballast()

@@ -117,7 +117,7 @@ func TestDyingSubjectEndsTheRun(t *testing.T) {
 	}
 }
 
-// Without its log, the rest of a run is of no use, and may take hours.
+// A run ends if its log cannot be written: the rest would be useless, and might take hours.
 func TestFullDiskEndsTheRun(t *testing.T) {
 	s := &stage{t: t}
 	_, err := s.play(two+forever, func(e event.Event, _ context.CancelCauseFunc) {
@@ -130,7 +130,7 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 	}
 }
 
-// If the log fails before the population is loaded, the error names that alone, and not what it stops.
+// If the log fails before the population is loaded, the error names only that, not its consequences.
 func TestFullDiskAtTheBeginning(t *testing.T) {
 	s := &stage{t: t}
 	s.disk.full.Store(true)

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// Without this error, a lane of TCP or UDP has no target, and other lanes ignore their service.
+// Without this error, a lane of TCP or UDP would have no target, and other lanes would ignore their service.
 func TestServicesOfLanes(t *testing.T) {
 	for name, c := range map[string]struct{ lane, want string }{
 		"of the population":         {lane: "lane: tcp, service: svc-004"},

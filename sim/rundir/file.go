@@ -36,8 +36,8 @@ func WriteText(path string, text []byte) error {
 	})
 }
 
-// WriteFile writes a file whole or not at all. Its errors name path, also if the temporary file beside it
-// is the reason.
+// WriteFile writes a file whole or not at all. Its errors name path, even if they are about the temporary
+// file beside it.
 func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

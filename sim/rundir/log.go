@@ -26,7 +26,7 @@ func (d Dir) Started() bool {
 }
 
 // Changes returns the changes of the run, in the order of the log. They are those of the first subject:
-// all subjects get the same changes. Its seed is otherwise if the log ends before it.
+// all subjects get the same changes. The returned seed is otherwise if the log has no Run event.
 func (d Dir) Changes(otherwise uint64) (changes []event.Change, seed uint64, err error) {
 	file, err := readfile.Open(d.File(Events))
 	if err != nil {

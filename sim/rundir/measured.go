@@ -12,17 +12,17 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Measured is a measured run.
+// Measured has the measurements and the checks of a run.
 type Measured struct {
 	Result measure.Result
 	Series measure.Series
 	Checks []judge.Check // of the expectations
 }
 
-// Outcome returns the outcome of a run that came to its end, and the reason in a line.
+// Outcome returns the outcome of a finished run, and a one-line reason.
 func (m Measured) Outcome() (judge.Outcome, string) { return judge.Of(m.Result, m.Checks) }
 
-// reports are the files that are made of a measured run, a line each.
+// reports are the files that Measure writes.
 var reports = []struct {
 	name  string
 	write func(io.Writer, Measured) error

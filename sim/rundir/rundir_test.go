@@ -260,7 +260,7 @@ func TestWriteTextNamesTheFile(t *testing.T) {
 	}
 }
 
-// A file that cannot be written is named by its path, not by the temporary file beside it, and does not stay.
+// An error of WriteFile names the path, not the temporary file beside it, which is removed.
 func TestWriteFileNamesThePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "result.json")
 	err := rundir.WriteFile(path, func(w io.Writer) error {
@@ -276,7 +276,7 @@ func TestWriteFileNamesThePath(t *testing.T) {
 	}
 }
 
-// The file of a population that is called as one of the run would be overwritten.
+// A population's file with the name of a file of the run is refused, because it would be overwritten.
 func TestCreateRefusesNamesOfItsFiles(t *testing.T) {
 	s := story(t)
 	s.Population.Recording = rundir.Events

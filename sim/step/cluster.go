@@ -62,8 +62,8 @@ func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, popu
 	return c
 }
 
-// StartPods starts the pods of the population and makes them ready, except those that are not.
-// DelayReadiness can delay that.
+// StartPods starts the pods of the population and makes them ready, except those that are unready in
+// the population. DelayReadiness can delay that.
 func (c *Cluster) StartPods() error {
 	for _, service := range c.population.WithPods() {
 		for _, name := range service.Pods {

@@ -11,7 +11,7 @@ import (
 )
 
 // faultTasks returns a task that starts a fault, which heals when its time is over. If the same
-// fault is still active, the task heals it first. The event of the healing has what the fault
+// fault is still active, the task heals it first. The event of the healing says what the fault
 // struck.
 func faultTasks(s scenario.Step, _ setting, next int) ([]Task, int) {
 	return []Task{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {

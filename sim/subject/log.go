@@ -9,16 +9,16 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// ReadSync returns the sync that a line of a controller's log tells of, nil if there is none. at is
-// when it ended; the zero time means that the line does not say it.
+// ReadSync returns the sync that a line of a controller's log reports, nil if there is none. at is
+// when it ended; the zero time means that the line does not say.
 type ReadSync func(line []byte) (sync *event.Sync, at time.Time)
 
 // FollowLog reads a controller's log from r until its end and copies each line to keep. It writes an
-// event.Sync for each line that tells of one. It only copies all other lines: subjects whose logs tell
-// nothing are measured from outside in the same way.
+// event.Sync for each line that reports a sync, and only copies all other lines: subjects whose logs
+// report no syncs are measured from outside in the same way.
 //
-// If keep fails, as on a full disk, FollowLog says so in the event log and reads on: a controller whose log
-// nobody reads blocks. It returns the first such error at the end.
+// If keep fails, as on a full disk, FollowLog reports that in the event log and reads on, because a
+// controller blocks if nobody reads its log. It returns the first such error at the end.
 func FollowLog(r io.Reader, keep io.Writer, log *event.Log, name string, read ReadSync) error {
 	lines := bufio.NewReader(r)
 	var lost error

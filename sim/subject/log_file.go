@@ -11,11 +11,11 @@ import (
 // LogName is the name of the file with a controller's log, in the folder of its subject.
 const LogName = "controller.log"
 
-// logPeriod is how exactly the event log says when a line was written.
+// logPeriod is the resolution with which the event log says when a line was written.
 const logPeriod = 100 * time.Millisecond
 
-// LogFile is the file with a controller's log. While it grows, it writes an event.Logged every now and
-// then, so that the lines have times, whatever a controller logs.
+// LogFile is the file with a controller's log. While it grows, it writes an event.Logged at most every
+// logPeriod, so that lines have times even if the controller logs none.
 type LogFile struct {
 	file   *os.File
 	log    *event.Log

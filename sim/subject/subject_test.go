@@ -123,8 +123,8 @@ func TestFollowLogReadsOnIfTheLogCannotBeKept(t *testing.T) {
 	}
 }
 
-// The log of events says where in the file lines stand that were written at a time, also after the file
-// was opened again.
+// Each event.Logged has the position in the file of a line written at its time, even after the file was
+// reopened.
 func TestLogFileMarksTimes(t *testing.T) {
 	dir := t.TempDir()
 	var events bytes.Buffer
