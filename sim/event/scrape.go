@@ -2,9 +2,9 @@ package event
 
 import "time"
 
-// Scrape is what a controller of an observed installation said about itself: at its metrics endpoint,
-// and where that lacks nginx's own counts, on nginx's status page. At is the time of the answer.
-// Counts are totals since the controller, or nginx, started.
+// Scrape is a reading of the metrics of a controller of an observed installation. Counts of nginx that the
+// metrics lack are from nginx's status page. At is the time of the answer. Counts are totals since the
+// controller, or nginx, started.
 type Scrape struct {
 	Pod     string    `json:"pod"`               // of the controller: namespace/name, or a URL
 	Started time.Time `json:"started,omitzero"`  // the controller's process, by its own clock
@@ -21,7 +21,7 @@ type Reloads struct {
 	Last time.Duration `json:"last,omitempty"`
 }
 
-// Status is what nginx counts itself (stub_status).
+// Status has nginx's own counts (stub_status).
 type Status struct {
 	Active   int   `json:"active"`   // open connections of clients
 	Accepted int64 `json:"accepted"` // connections

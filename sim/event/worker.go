@@ -49,8 +49,8 @@ type Usage struct {
 	ByGeneration []Generation `json:"byGeneration,omitempty"`
 }
 
-// Generation is what the live workers of one generation use. The memory of their master belongs to
-// no generation.
+// Generation is the resource usage of the live workers of one generation. The memory of their master
+// belongs to no generation.
 type Generation struct {
 	Master     int          `json:"master"` // PID
 	Generation int          `json:"generation"`

@@ -145,7 +145,7 @@ func (s *ongoing) phase(p *event.Phase, at time.Duration) {
 	s.converge.rounds, s.faults.rounds = s.rounds, s.rounds
 }
 
-// Progress is what was seen of a subject so far.
+// Progress is the progress of a subject's run so far.
 type Progress struct {
 	Name        string         `json:"name"`
 	Rate        float64        `json:"rate"` // requests that ended per second, over the last three seconds
@@ -157,10 +157,10 @@ type Progress struct {
 	Reloads     int            `json:"reloads"`     // in its rounds
 	Generations int            `json:"generations"` // of workers that are alive
 	Last        Durations      `json:"last"`        // from the intent of a change until every worker served it
-	Stale       Durations      `json:"stale"`       // from the intent of a change until requests were sent that a pod answered which the change had removed
+	Stale       Durations      `json:"stale"`       // answers of pods that a change had removed: from the intent of the change until the request was sent
 }
 
-// Progress returns what was seen of each subject so far.
+// Progress returns the progress of each subject so far.
 func (o *Ongoing) Progress() []Progress {
 	var all []Progress
 	for _, s := range o.subjects {
@@ -175,7 +175,7 @@ func (o *Ongoing) Progress() []Progress {
 	return all
 }
 
-// Update is what changed in a subject's timeline. Its bins, and the columns of its heat maps, replace
+// Update has the changed parts of a subject's timeline. Its bins, and the columns of its heat maps, replace
 // those with the same At; its reloads and failures follow those of earlier updates. Its other fields are
 // complete. Its changes are empty: First and Every have the times of those that are served.
 type Update struct {
@@ -186,7 +186,7 @@ type Update struct {
 	Failures []FailedRequest // the latest
 }
 
-// Since returns what changed in each subject after a version of the state, and the current version.
+// Since returns the updates of all subjects after a version of the state, and the current version.
 // Everything changed after version 0. An open round ends now.
 func (o *Ongoing) Since(version int) (updates []Update, current int) {
 	for _, s := range o.subjects {

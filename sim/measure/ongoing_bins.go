@@ -66,7 +66,7 @@ func (g *growingBins) sample(u *event.Usage) bool {
 	return true
 }
 
-// at returns the bin that contains a time of a round, after it has added what is missing up to it.
+// at returns the bin that contains a time of a round. It first adds the missing bins up to that one.
 func (g *growingBins) at(t time.Duration, r Round, generations func() int, version int) *numbered[binned] {
 	at := r.Begin + (t-r.Begin)/g.width*g.width
 	for len(g.bins) == 0 || g.bins[len(g.bins)-1].value.At < at {

@@ -23,7 +23,7 @@ func newSettling() *settling {
 	return &settling{converge: newConverge(nil).(*converge), first: newDurations(), every: newDurations()}
 }
 
-// settle settles what can be settled. The open round ends now.
+// settle settles all changes that can be settled. The open round ends now.
 func (s *settling) settle(now time.Duration) {
 	pending := s.changes[:0]
 	for _, w := range s.changes {

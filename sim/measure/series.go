@@ -22,7 +22,7 @@ type Timeline struct {
 	Heat         []Heat `json:"heat,omitempty"` // one per lane
 
 	Moments      []Moment `json:"-"` // in which requests failed, in order
-	OtherMoments int      `json:"-"` // of fewer failed requests, which Moments lacks
+	OtherMoments int      `json:"-"` // number of moments with fewer failed requests, which Moments omits
 	Logged       []Logged `json:"-"` // in the order of At
 }
 

@@ -73,7 +73,7 @@ func StartCanary(ctx context.Context, log *event.Log, subject string, o CanaryOp
 		Timeout: o.Timeout,
 		Transport: &http.Transport{
 			DisableKeepAlives: true, DisableCompression: true,
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // what is served counts, not by whom
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // only the content counts
 			DialContext:     c.dial,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

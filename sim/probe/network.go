@@ -26,7 +26,7 @@ func networks(pids []int) map[network][]int {
 			if gone(err) {
 				continue
 			}
-			name = own // we may not look at it; whoever reads its files reports that
+			name = own // no permission; the code that reads its files reports that
 		}
 		if _, known := first[name]; !known {
 			first[name] = network(pid)

@@ -209,7 +209,7 @@ func (p *poller) due() []*progress {
 	return about
 }
 
-// record records an answer, and closes the changes that the worker serves. It returns those of which
+// record records an answer, and closes the changes that the worker serves. It returns those about which
 // the answer shows nothing.
 func (p *poller) record(about []*progress, a answer, err error) (unshown []*progress) {
 	p.c.mu.Lock()

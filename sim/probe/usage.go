@@ -20,7 +20,7 @@ const (
 	pssRest = 200
 )
 
-// Usage samples what the processes of one subject use.
+// Usage samples the resource usage of one subject's processes.
 type Usage struct {
 	log         *event.Log
 	workers     *Workers

@@ -51,7 +51,7 @@ type lane struct {
 	exchange func(ctx context.Context, c net.Conn, a Attack) content
 }
 
-// httpClient describes how a lane makes HTTP requests, and what it sends them over.
+// httpClient describes how a lane makes HTTP requests, and their transport.
 type httpClient struct {
 	method string
 	// ownPaths means that the protocol chooses the paths: only whole hosts can be targets.
@@ -64,7 +64,7 @@ type httpClient struct {
 	header func(Attack) http.Header
 	// read reads the body of a successful answer; nil: readAll.
 	read func(response *http.Response, a Attack) content
-	// transport makes what sends the requests. It keeps at most Attack.MaxInFlight idle
+	// transport returns the transport of an attack. It keeps at most Attack.MaxInFlight idle
 	// connections.
 	transport func(d *dialer, a Attack) transport
 }
@@ -72,12 +72,12 @@ type httpClient struct {
 // transport sends the HTTP requests of one attack.
 type transport interface {
 	// perform sends a request and returns the answer, like http.RoundTripper. ctx, which replaces the
-	// request's own context, has a deadline. The trace learns what happens.
+	// request's own context, has a deadline. perform reports to trace.
 	perform(ctx context.Context, r *http.Request, trace *requestTrace) (*http.Response, error)
 	CloseIdleConnections()
 }
 
-// content is what a lane reads of an answer.
+// content is the part of an answer that a lane reads.
 type content struct {
 	identity []byte // JSON
 	messages int    // of a stream

@@ -87,7 +87,7 @@ func TestReloadsOfNginx(t *testing.T) {
 	}
 }
 
-// count is what happened to one lane.
+// count has the counts of one lane.
 type count struct {
 	Sent, Retries, Sockets int
 	Causes                 map[event.Cause]int

@@ -102,7 +102,7 @@ func (o *onceTransport) exchange(c *connection, r *http.Request, trace *requestT
 	return c.exchange(r, text, trace)
 }
 
-// text returns what is sent for a request. It may use the connection's buffer.
+// text returns the encoded request. It may use the connection's buffer.
 func (o *onceTransport) text(c *connection, r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		if known, ok := o.texts.Load(r); ok {
@@ -273,7 +273,7 @@ func (c *connection) readHead(r *http.Request) (*http.Response, error) {
 // atOnce is the largest body for which memory is allocated before it arrives, in bytes.
 const atOnce = 1 << 16
 
-// readBody reads the body of an answer. With an error, it returns what came before.
+// readBody reads the body of an answer. With an error, it also returns the bytes that came before it.
 func readBody(r *http.Response) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > atOnce {
 		return io.ReadAll(r.Body)

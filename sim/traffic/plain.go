@@ -40,7 +40,7 @@ func (c *connection) readPlain() *http.Response {
 	}
 }
 
-// plainHead is what readPlain keeps from one answer to the next.
+// plainHead is the state that readPlain keeps between answers.
 type plainHead struct {
 	head fasthttp.ResponseHeader
 	last http.Header // identityHeaders; the next answers of the same pod share it

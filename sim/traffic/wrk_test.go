@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// rival is what wrk, another load generator, reports about its run.
+// rival has the counts that wrk, another load generator, reports.
 type rival struct{ sent, failed int }
 
 var (

@@ -266,7 +266,7 @@ func after(reloads []time.Duration, at time.Duration) int {
 	return n
 }
 
-// byGeneration returns a sample of the living generations, of which the newest serves.
+// byGeneration returns a sample of the living generations. The newest one serves.
 func (s *subject) byGeneration(live, newest int) []event.Generation {
 	var all []event.Generation
 	for n := newest - live + 1; n <= newest; n++ {
