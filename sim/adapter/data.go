@@ -1,6 +1,6 @@
 package adapter
 
-// Data is what the templates of an adapter see, as {{.Kubeconfig}}.
+// Data has the values for the templates of an adapter, such as {{.Kubeconfig}}.
 type Data struct {
 	Controller string // the path of the controller's binary
 	Kubeconfig string // the path of a kubeconfig of the subject's API server
@@ -22,7 +22,7 @@ type Data struct {
 	Nginx, Lua, Template string
 	// Webhook is empty unless the subject must serve its validating webhook.
 	Webhook Webhook
-	// Help is what is known of the controller's flags.
+	// Help has the known flags of the controller.
 	Help Help
 }
 

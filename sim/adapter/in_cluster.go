@@ -17,8 +17,8 @@ const AccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 // defaultAccount is the service account of pods that name none.
 const defaultAccount = "default"
 
-// environment returns the variables with which a kubelet tells containers of the API server, and others,
-// which take precedence.
+// environment returns the variables that a kubelet sets in containers for the API server, and others, which
+// take precedence.
 func (a APIServer) environment(others map[string]string) map[string]string {
 	port := strconv.Itoa(a.Port)
 	env := map[string]string{"KUBERNETES_SERVICE_HOST": a.Host, "KUBERNETES_SERVICE_PORT": port, "KUBERNETES_SERVICE_PORT_HTTPS": port}

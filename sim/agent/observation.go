@@ -56,7 +56,7 @@ func (o *Observation) Gather(ctx context.Context) error {
 	return Gather(ctx, o.log, o.subject, event.ObserverClock, []*Peer{o.peer})
 }
 
-// Sample logs a sample of what the processes use.
+// Sample logs a sample of the processes' resource usage.
 func (o *Observation) Sample() {
 	o.report("usage is not sampled", o.peer.call(context.Background(), http.MethodPost, "/observe/sample", nothing{}, &nothing{}))
 }

@@ -43,14 +43,14 @@ type roundOrder struct {
 	TLS  string `json:"tls"`
 }
 
-// processState is what GET /observe/state returns: PIDs in the pod, 0 for what does not run.
+// processState is the response of GET /observe/state: PIDs in the pod, 0 for a process that does not run.
 type processState struct {
 	Controller int   `json:"controller"`
 	Master     int   `json:"master"`
 	Workers    []int `json:"workers"` // those that serve
 }
 
-// pendingState is what GET /observe/pending returns.
+// pendingState is the response of GET /observe/pending.
 type pendingState struct {
 	Open int    `json:"open"` // changes that some worker does not serve yet
 	Off  string `json:"off"`  // why no worker is asked any more

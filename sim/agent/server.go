@@ -128,7 +128,7 @@ func (s *Server) guard(next http.HandlerFunc) http.HandlerFunc {
 // maxOrder bounds the body of a request, in bytes: the targets of a large population.
 const maxOrder = 64 << 20
 
-// order decodes the body of a request, and answers with what do returns.
+// order decodes the body of a request, and answers with the result of do.
 func order[In, Out any](do func(context.Context, In) (Out, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in In

@@ -17,7 +17,7 @@ type signalOrder struct {
 	Signal syscall.Signal `json:"signal"` // its number; 0 sends none
 }
 
-// signalled is what POST /observe/signal returns.
+// signalled is the response of POST /observe/signal.
 type signalled struct {
 	Gone bool `json:"gone"` // the process has ended
 }

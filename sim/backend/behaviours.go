@@ -24,8 +24,8 @@ var behaviours = []behaviour{
 	slowBody,
 }
 
-// requested is what a request asks for: the value of each header of behaviours, 0 if it is not
-// asked for.
+// requested has the value of each header of behaviours in a request, 0 for headers that the request
+// lacks.
 type requested map[string]int64
 
 // answerTime is the time over which the answer is spread.

@@ -89,7 +89,7 @@ func (p *pod) answerWatch(s grpc.ServerStream) error {
 	return nil
 }
 
-// readCall reads a call's message and what its metadata asks for.
+// readCall reads a call's message and the headers of behaviours in its metadata.
 func (p *pod) readCall(ctx context.Context, read func(any) error) (Identity, requested, error) {
 	var message wrapperspb.BytesValue
 	if err := read(&message); err != nil {

@@ -50,7 +50,7 @@ type pod struct {
 	drain *time.Timer // nil until Terminate
 }
 
-// podContext is what a pod knows about its fleet.
+// podContext has the parts of a fleet that its pods use.
 type podContext struct {
 	sockets    sockets
 	streamPort int               // see Options
@@ -78,7 +78,7 @@ func newPod(h podContext, name, service string, address netip.AddrPort) *pod {
 	return p
 }
 
-// server is what a pod needs of its http.Server. Serve may be called for several listeners.
+// server has the methods of http.Server that a pod needs. Serve may be called for several listeners.
 type server interface {
 	Serve(net.Listener) error
 	Shutdown(context.Context) error

@@ -73,7 +73,7 @@ type Received struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// describe returns a record of what is known of a request when it arrives.
+// describe returns the record of a request that has just arrived.
 func (p *pod) describe(r *http.Request) Received {
 	d := Received{
 		Service: p.service, Pod: p.name,
@@ -114,7 +114,7 @@ func (p *pod) describe(r *http.Request) Received {
 	return d
 }
 
-// Recording keeps what pods receive. It is safe for use by many goroutines.
+// Recording keeps the records of what pods receive. It is safe for use by many goroutines.
 type Recording struct {
 	first, keep int
 

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/internal/sharedlistener"
 )
 
-// Need is what the pods of a run need of this machine when it starts.
+// Need has the numbers of pods and sockets that a run needs on this machine when it starts.
 type Need struct {
 	Subjects int
 	Pods     int // of each subject

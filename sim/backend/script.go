@@ -37,7 +37,7 @@ type Script struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Protocol is what a pod speaks.
+// Protocol is a protocol that a pod can speak.
 type Protocol string
 
 // The protocols of pods.

@@ -27,7 +27,7 @@ type Driver interface {
 	Prepare(ctx context.Context, s subject.Subject, in Options) (Instance, error)
 }
 
-// Options are what a run gives to one of its instances.
+// Options are the settings of one instance of a run.
 type Options struct {
 	Index int        // of the subject in the run, from 0; addresses and ports depend on it
 	Dir   string     // for files that are kept after the run: logs, the last nginx.conf

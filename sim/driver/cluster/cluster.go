@@ -109,8 +109,7 @@ func (*Driver) UnsupportedFault(name string) string {
 	return unsupportedFaults[f.Needs]
 }
 
-// unsupportedFaults maps faults to the missing part that they need and such a cluster does not
-// have.
+// unsupportedFaults maps needs of faults that such a cluster does not meet to the reasons.
 var unsupportedFaults = map[fault.Need]string{
 	fault.APIServer:     "other clients use the API server: use --driver local or container",
 	fault.Configuration: "the files and the network of nginx's container are out of reach: use --driver local, container or kind",

@@ -11,14 +11,14 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// demand is what a number of equal pods request.
+// demand has the resource requests of a number of equal pods.
 type demand struct {
 	what       string
 	pods       int64
 	containers []claim // of each
 }
 
-// claim is what a container requests, and its limits.
+// claim has the requests and limits of a container.
 type claim struct {
 	name             string
 	requests, limits corev1.ResourceList

@@ -24,8 +24,8 @@ const ofController = "app.kubernetes.io/name=ingress-nginx,app.kubernetes.io/com
 // assumedReplicas is the number of controllers if it is not known.
 const assumedReplicas = 4
 
-// controller is what the cluster shows of the controller. The zero value means that nothing is
-// known.
+// controller describes the controller, as far as the cluster shows it. The zero value means that nothing
+// is known.
 type controller struct {
 	kind, name string // Deployment or DaemonSet, and namespace/name
 	image      string

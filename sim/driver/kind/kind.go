@@ -68,13 +68,13 @@ func (d Driver) Room(need backend.Need) error {
 	return need.Fit(blockPods)
 }
 
-// UnsupportedFault returns why a kind cluster does not have what a fault needs.
+// UnsupportedFault returns why a kind cluster does not meet the needs of a fault.
 func (Driver) UnsupportedFault(name string) string {
 	f, _ := fault.Find(name)
 	return unsupportedFaults[f.Needs]
 }
 
-// unsupportedFaults has what faults need and a kind cluster does not have.
+// unsupportedFaults maps needs of faults that a kind cluster does not meet to the reasons.
 var unsupportedFaults = map[fault.Need]string{
 	fault.APIServer: "the API server is a real one",
 }

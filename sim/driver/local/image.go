@@ -108,7 +108,7 @@ func (r *runtime) write(file adapter.File) error {
 	return root.Chmod(name, mode) // whatever the umask
 }
 
-// imageView is what a controller from an image sees.
+// imageView returns the view of a controller that runs from an image.
 func (r *runtime) imageView() *isolated.View {
 	who := &isolated.User{UID: uint32(r.image.User.Uid), GID: uint32(r.image.User.Gid)}
 	for _, group := range r.image.User.Sgids {

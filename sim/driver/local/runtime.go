@@ -112,7 +112,7 @@ func (r *runtime) imageCommand() *exec.Cmd {
 	return command
 }
 
-// view returns what an isolated controller sees; nil if the controller is not isolated.
+// view returns the view of an isolated controller; nil if the controller is not isolated.
 func (r *runtime) view() (*isolated.View, error) {
 	if r.image != nil {
 		return r.imageView(), nil
