@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Translation returns what a client writes in place of an object.
+// Translation returns the objects that a client writes in place of an object.
 type Translation func(*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
 
 // translated is a translation, with the objects that it has written.

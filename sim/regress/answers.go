@@ -63,7 +63,7 @@ type Value struct {
 	Head string `json:"head"`
 }
 
-// Add adds what the requests of a corpus found.
+// Add adds the results of the requests of a corpus.
 func (b *Behaviour) Add(corpus *Behaviour) {
 	b.CorpusRequests, b.CorpusLeftOut, b.CorpusSame = corpus.CorpusRequests, corpus.CorpusLeftOut, corpus.CorpusSame
 	b.Answers = append(b.Answers, corpus.Answers...)

@@ -25,7 +25,7 @@ type Expectation struct {
 	line int // in the file
 }
 
-// Project is what a project declares for its comparisons.
+// Project has the declarations of a project for its comparisons.
 type Project struct {
 	Expected []Expectation
 	// Budgets are the changes of figures of the part speed that matter, as shares of base, by the name of

@@ -47,7 +47,7 @@ func (r *runner) compare(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// result is what a comparison found for a cluster.
+// result is the result of the comparison for a cluster.
 type result struct {
 	status   status
 	found    []found
@@ -65,7 +65,7 @@ const (
 	broken
 )
 
-// found is a difference with what is known about it.
+// found is a difference with its explanation.
 type found struct {
 	conf.Difference
 	kind    kindKey

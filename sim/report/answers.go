@@ -14,8 +14,8 @@ import (
 
 // answers are the first part of a report: an answer to each question of its reader.
 type answers struct {
-	Asked  string // what the scenario wants to know
-	Ran    string // with what it was run
+	Asked  string // the summary of the scenario
+	Ran    string // the subjects, the length and the load
 	Result string
 	Valid  string
 	Sound  soundness

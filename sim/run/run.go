@@ -31,7 +31,7 @@ type Options struct {
 	Scenario    *scenario.Scenario
 	Seed        uint64
 	Driver      driver.Driver
-	Dir         string // for what the subjects leave behind, such as logs; a folder each
+	Dir         string // for the files that the subjects leave behind, such as logs; a folder each
 	Log         *event.Log
 	Start       time.Time         // the start of Log
 	Environment map[string]string // of the report

@@ -21,8 +21,8 @@ const (
 	mostLine  = 500 // bytes
 )
 
-// addLogs adds to the moments in which requests failed what the controllers logged around them. A log
-// that is gone, or whose lines have no times, adds nothing.
+// addLogs adds to the moments in which requests failed the lines that the controllers logged around them.
+// It skips logs that are gone, or whose lines have no times.
 func (d Dir) addLogs(series measure.Series) {
 	for _, t := range series.Subjects {
 		for i := range t.Moments {

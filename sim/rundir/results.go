@@ -51,8 +51,8 @@ func Find(below string) ([]Dir, error) {
 // schema.
 var otherKinds = map[string]string{"sweep": "a sweep", "case-result": "behaviour cases"}
 
-// otherResult says what made the folder's result, or "" if that is a run. A result that does not say
-// its schema counts as that of a run: whoever reads it reports what is wrong.
+// otherResult says what made the folder's result, or "" if that is a run. A result without a schema
+// counts as that of a run: its reader reports the error.
 func (d Dir) otherResult() string {
 	file, err := readfile.Open(d.File(Result))
 	if err != nil {

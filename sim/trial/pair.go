@@ -18,7 +18,7 @@ type Pair struct {
 	Sides    [2]Side   // base and head
 	Runs     int       // of each side
 	Out      string    // folder of all runs
-	Say      io.Writer // what happens, in lines
+	Say      io.Writer // progress, in lines
 	Watch    Watch
 }
 

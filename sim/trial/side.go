@@ -52,7 +52,7 @@ func (s Side) In(original *scenario.Scenario) *scenario.Scenario {
 	return &mine
 }
 
-// subject returns what takes the place of a subject, with the flags and keys of the side.
+// subject returns the replacement of a subject, with the flags and keys of the side.
 func (s Side) subject() scenario.Subject {
 	made := s.Subject
 	if made.Controller == "" && made.Adapter == "" {

@@ -17,7 +17,7 @@ import (
 // group of ingresses that share hosts.
 type Corpus struct {
 	Groups []*derive.Case
-	Known  behave.Known // what cases may name
+	Known  behave.Known // the names that cases may use
 }
 
 // corpusFolder is the first part of the names of a corpus's cases.
@@ -91,7 +91,7 @@ func (c Corpus) Compare(ctx context.Context, ask Ask, progress func(stage string
 // the other recorded requests.
 func sameStep(a, b diff.Difference) bool { return a.Case == b.Case && a.Step == b.Step }
 
-// once records what the base answers and asks the head for the same.
+// once records the answers of the base, and sends the same requests to the head.
 func (c Corpus) once(ctx context.Context, suffix string, ask Ask, progress func(string, int, int)) (diff.Document, error) {
 	recording, err := derive.NewRecording(c.Groups, corpusFolder, c.Known)
 	if err != nil {

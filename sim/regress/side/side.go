@@ -106,7 +106,7 @@ func Open(base, head scenario.Subject, folder string) (Pair, error) {
 	return p, nil
 }
 
-// kind is what both sides of a comparison have in common.
+// kind has the properties that both sides of a comparison share.
 type kind struct {
 	certificate         *tls.Pair
 	ownTemplate, ownLua bool // some side has one that is not bundled
@@ -187,7 +187,7 @@ func (s *Side) Template() map[string]string {
 	return s.template.Sources()
 }
 
-// snapshot returns what the side serves of a cluster.
+// snapshot returns the snapshot of a cluster, with the ConfigMap keys of the side.
 func (s *Side) snapshot(c regress.Cluster) (snapshot.Snapshot, error) {
 	source, err := c.Source()
 	if err != nil {

@@ -23,7 +23,7 @@ const DefaultRounds = 14
 // alpha is the probability of any false alarm among all figures.
 const alpha = 0.05
 
-// Round has what one measurement of a side found.
+// Round has the results of one measurement of a side.
 type Round struct {
 	Values map[string]float64 // by figure, in its unit
 	// Invisible says why figures cannot be observed on this side, for example because it runs other

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Target is what requests of a kind of location ask for.
+// Target is the destination of the requests to a kind of location.
 type Target struct {
 	Kind   string
 	Host   string
