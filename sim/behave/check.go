@@ -40,10 +40,10 @@ func check(c *Case, at specfile.Position, manifests []*yaml.Node, known Known, f
 	ch.changes()
 }
 
-// below returns a path with further steps.
+// below returns a copy of a path with more elements.
 func below(path []any, more ...any) []any { return append(slices.Clone(path), more...) }
 
-// oneOf checks a word of a fixed choice; an empty one is valid.
+// oneOf checks that a word is one of known; an empty word is valid.
 func (c *checker) oneOf(word, kind string, known []string, path ...any) {
 	if word != "" && !slices.Contains(known, word) {
 		c.Problem(fmt.Sprintf("unknown %s %s", kind, word), specfile.Choose(word, "choices", known), path...)
@@ -149,7 +149,7 @@ func (c *checker) knownKey(kind, key string, known []string, mend string, at spe
 	c.ProblemAt(at.Line(path...), what, mend)
 }
 
-// covers checks that what the case is about exists, and that the case uses it.
+// covers checks that the settings in covers exist, and that the case uses them unless it shows a default.
 func (c *checker) covers() {
 	for i, text := range c.Covers {
 		path := []any{"spec", "covers", i}
@@ -168,8 +168,8 @@ func (c *checker) covers() {
 	}
 }
 
-// about checks that what a step asks about exists. Unlike what a case covers, it may be a field of
-// ingresses, or something that an earlier version of the manifests has.
+// about checks that the settings in a step's about exist. Unlike those in covers, they may be fields
+// of ingresses, and the case need not use them.
 func (c *checker) about(step Step, path []any) {
 	for i, text := range step.About {
 		at := below(path, "about", i)
@@ -182,7 +182,7 @@ func (c *checker) about(step Step, path []any) {
 }
 
 // subject checks the name of an annotation, a ConfigMap key or a flag. used reports whether the case
-// sets it; where says where it does not. ok is false if there is no such name.
+// sets it; where is the message if it does not. ok is false if there is no such name.
 func (c *checker) subject(key, text string, path []any) (used bool, where string, ok bool) {
 	kind, name, _ := strings.Cut(text, "/")
 	var known []string
@@ -212,7 +212,7 @@ func (c *checker) subject(key, text string, path []any) (used bool, where string
 	return used, where, true
 }
 
-// earlier checks that what makes the controller reject an ingress is among what the case covers.
+// earlier checks that earlier has only annotations that the case covers.
 func (c *checker) earlier() {
 	for i, text := range c.Earlier {
 		if !strings.HasPrefix(text, coversAnnotation+"/") || !slices.Contains(c.Settings(), text) {

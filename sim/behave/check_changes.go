@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// changes follows the objects through the steps: what a step applies must change something, and
-// what it deletes must be there.
+// changes follows the objects through the steps: a step must apply manifests that change something,
+// and delete manifests that exist.
 func (c *checker) changes() {
 	current := versions{}
 	for _, m := range c.Manifests {
@@ -40,8 +40,8 @@ func (c *checker) manifestsOf(name string) []Manifest {
 // versions are the objects that exist at a step, each with the name of its manifest.
 type versions map[string]string
 
-// follow applies or deletes manifests, and reports whether that changes anything. If there are none,
-// it says so as well, because nothing is known. Manifests that the controller refuses are not stored.
+// follow applies or deletes manifests, and reports whether that changes anything. Without manifests
+// it returns true, because nothing is known. Manifests that the controller refuses are not stored.
 func (v versions) follow(action, name string, manifests []Manifest, refused bool) (effect bool) {
 	effect = len(manifests) == 0
 	for _, m := range manifests {

@@ -158,8 +158,8 @@ func (c *checker) requestBody(r Request, path []any) {
 	}
 }
 
-// background checks a request whose answer comes while other steps run: what belongs to it alone
-// cannot be told from what belongs to them.
+// background checks a request whose answer comes while other steps run: its receptions and log lines
+// cannot be distinguished from theirs.
 func (c *checker) background(i int, path []any) {
 	step := c.Steps[i]
 	if !step.Background {

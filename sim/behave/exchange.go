@@ -49,7 +49,7 @@ type Reception struct {
 	Answered bool
 }
 
-// Session is what a client saw of TLS.
+// Session describes the TLS connection of a client.
 type Session struct {
 	Version     string // 1.3
 	Cipher      string

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Judgement is what was found about one step.
+// Judgement is the result of judging one step.
 type Judgement struct {
 	Failures []Failure
 	Unknown  []string // why some expectations could not be checked, without repetition
@@ -221,7 +221,7 @@ func (l Lines) count() Count {
 	return *l.Count
 }
 
-// Lacks reports whether the condition needs further lines. That of nil does not.
+// Lacks reports whether the condition needs further lines. A nil condition does not.
 func (l *Lines) Lacks(lines []string) bool {
 	if l == nil {
 		return false
@@ -231,8 +231,8 @@ func (l *Lines) Lacks(lines []string) bool {
 	return err == nil && least != nil && matching < *least
 }
 
-// Settled reports whether further lines cannot change whether the condition holds. The condition of
-// nil is settled.
+// Settled reports whether further lines cannot change whether the condition holds. A nil condition
+// is settled.
 func (l *Lines) Settled(lines []string) bool {
 	if l == nil {
 		return true

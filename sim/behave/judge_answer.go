@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// exchange checks what is expected of each answer.
+// exchange checks the expectations of a single answer.
 func (j *judge) exchange(expect Expect, e Exchange) {
 	j.took(expect.Took, e.Took)
 	j.received(expect.Received, e.Received)
@@ -63,10 +63,10 @@ func (e Exchange) answered() *Reception {
 	return nil
 }
 
-// body returns a body as the texts of a condition: an empty one is absent.
+// body returns a body as the texts for a condition: none if it is empty.
 func body(data []byte) []string { return optional(string(data)) }
 
-// optional returns a text as the texts of a condition, of which an empty one has none.
+// optional returns a text as the texts for a condition: none if it is empty.
 func optional(text string) []string {
 	if text == "" {
 		return nil
@@ -167,7 +167,7 @@ func (j *judge) pod(expect Expect, answered *Reception) {
 	}
 }
 
-// received checks what pods received that did not give the answer.
+// received checks the requests that pods received without giving the answer.
 func (j *judge) received(wanted map[string][]Received, all []Reception) {
 	others := map[string][]Reception{}
 	for _, r := range all {

@@ -17,7 +17,7 @@ type pair struct {
 	expect   string // in YAML
 	pass     []behave.Exchange
 	fail     []behave.Exchange
-	failures []string // without the place and the request, of which each failure has the same
+	failures []string // without the place and the request, which are the same in all failures
 }
 
 func one(e behave.Exchange) []behave.Exchange { return []behave.Exchange{e} }
@@ -260,7 +260,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	for _, of := range []any{behave.Expect{}, behave.Received{}, behave.Cookie{}, behave.ServerTLS{}} {
 		for field := range reflect.TypeOf(of).Fields() {
 			if name := reflect.TypeOf(of).Name() + "." + field.Name; !covered[name] {
-				t.Errorf("no exchange passes and fails %s", name)
+				t.Errorf("the tables lack exchanges that pass and fail %s", name)
 			}
 		}
 	}

@@ -47,15 +47,15 @@ func (l LiveChange) Dynamic() (dynamic, known bool) {
 	return l.Set.Reloads == 0 && (l.Removed == nil || l.Removed.Reloads == 0), true
 }
 
-// Kinds of what a case covers, before the slash.
+// The kinds of settings in covers, before the slash.
 const (
 	coversAnnotation = "annotation"
 	coversConfig     = "config"
 	coversFlag       = "flag"
 )
 
-// LiveChanges returns what the case covers, in its order, without findings: those that a live run
-// cannot change are Skipped, with the reason.
+// LiveChanges returns a LiveChange for each setting that the case covers, in its order. Those that a
+// live run cannot change are Skipped, with the reason; the others have no outcome yet.
 func (c *Case) LiveChanges() []LiveChange {
 	var all []LiveChange
 	for _, setting := range c.Settings() {
@@ -157,8 +157,8 @@ func (c *Case) Still() *Case {
 	return &still
 }
 
-// Without returns the case without what covers names: an annotation or a ConfigMap key. It shares
-// everything else with the original.
+// Without returns the case without the setting that covers names: an annotation or a ConfigMap key.
+// It shares everything else with the original.
 func (c *Case) Without(covers string) *Case {
 	kind, name, _ := strings.Cut(covers, "/")
 	bare := *c
@@ -181,8 +181,8 @@ func (c *Case) Without(covers string) *Case {
 	return &bare
 }
 
-// Watchable returns the steps that a run can repeat until a change is seen: plain requests for
-// which failing says that they fail before the change. It returns none if pods count requests.
+// Watchable returns the steps that a run can repeat until a change is seen: plain requests that are
+// in failing, the failures before the change. It returns none if pods count requests.
 func (c *Case) Watchable(failing []Failure) []Step {
 	for _, pods := range c.Pods {
 		if slices.ContainsFunc(pods.Rules, func(r Rule) bool { return r.First > 0 }) {
@@ -221,7 +221,7 @@ func places(failures []Failure) map[place]bool {
 	return all
 }
 
-// Of returns those failures that are of these steps.
+// Of returns the failures of these steps.
 func Of(failures []Failure, steps []Step) []Failure {
 	var of []Failure
 	for _, f := range failures {
@@ -232,8 +232,8 @@ func Of(failures []Failure, steps []Step) []Failure {
 	return of
 }
 
-// Unlike returns the failures of a live change after which the wrong expectations fail. They say
-// what was done, such as annotation/x is set, and what was observed.
+// Unlike returns the failures of a live change after which the expectations in got fail instead of
+// those in want. Their step has done, such as annotation/x is set, and seen, the observation.
 func (c *Case) Unlike(done, seen string, got, want []Failure) []Failure {
 	step := done + ", " + seen
 	if len(want) == 0 {

@@ -84,7 +84,7 @@ func TestLiveChanges(t *testing.T) {
 	}
 }
 
-// Without removes one thing from what is applied first, and leaves the case itself as it is.
+// Without removes one setting from the initial manifests or ConfigMap, and does not change the case itself.
 func TestWithout(t *testing.T) {
 	c := liveCase(t, "  covers: [annotation/a, config/k]\n  config: {k: \"1\", l: \"2\"}"+requestThenChange)
 	annotations := func(of *behave.Case, i int) map[string]string { return of.Manifests[i].Object.GetAnnotations() }
@@ -150,7 +150,7 @@ func TestConcludeLive(t *testing.T) {
 	} {
 		c.Differs = test.differs
 		if got := behave.ConcludeLive(c, test.changes, nil, true); got.Outcome != test.want || got.Reason != test.reason {
-			t.Errorf("%s: %s, because %q", name, got.Outcome, got.Reason)
+			t.Errorf("%s: %s, with the reason %q", name, got.Outcome, got.Reason)
 		}
 	}
 }

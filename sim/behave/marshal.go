@@ -18,7 +18,7 @@ func (c *Case) Marshal() ([]byte, error) {
 	return file, nil
 }
 
-// The methods below write what the methods UnmarshalYAML, and null, mean.
+// The methods below write the forms that the UnmarshalYAML methods and nulls read.
 
 // MarshalYAML writes one text, a list, or null for none.
 func (v Values) MarshalYAML() (any, error) {
@@ -60,7 +60,7 @@ func (m Match) MarshalYAML() (any, error) {
 	return plain(m), nil
 }
 
-// MarshalYAML writes a step. A change to no key of the ConfigMap is written, too.
+// MarshalYAML writes a step. It also writes a config that is empty but not nil.
 func (s Step) MarshalYAML() (any, error) {
 	type plain Step
 	if s.Config == nil || len(s.Config) > 0 {

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// Each case of the project is the same when it is written and read again.
+// Each case of the project stays the same when it is written and read again.
 func TestMarshalIsReadBack(t *testing.T) {
 	files, err := filepath.Glob("../../cases/*/*.yaml")
 	if err != nil || len(files) < 100 {

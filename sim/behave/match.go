@@ -42,7 +42,7 @@ func (m Match) unmet(texts []string) (want string) {
 // mostShown is how much of a text a failure shows, in bytes.
 const mostShown = 300
 
-// show returns texts as a failure shows them.
+// show formats texts for a failure.
 func show(texts []string) string {
 	if len(texts) == 0 {
 		return "absent"

@@ -21,7 +21,7 @@ type Known struct {
 	Config      []string // keys of the controller's ConfigMap
 	Flags       []string // of the controller, without dashes
 	Differences []string // rows of docs/compat.md
-	Needs       []string // what a run can say that a machine lacks
+	Needs       []string // the needs that a run can check
 }
 
 // format is the format of case files.

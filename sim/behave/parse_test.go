@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// known replaces the names of other packages.
+// known stands in for the names that other packages provide.
 var known = behave.Known{
 	Annotations: []string{"nginx.ingress.kubernetes.io/canary-weight", "nginx.ingress.kubernetes.io/limit-rps", "nginx.ingress.kubernetes.io/rewrite-target"},
 	Config:      []string{"keep-alive", "use-gzip", "worker-processes"},
@@ -27,7 +27,7 @@ var known = behave.Known{
 	Needs:       []string{"ipv6", "module/brotli"},
 }
 
-// TestBadFiles has a file for each kind of mistake, with the messages that its author sees.
+// TestBadFiles checks the messages about each kind of mistake.
 func TestBadFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(paths) == 0 {

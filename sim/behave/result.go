@@ -15,9 +15,9 @@ const (
 	Passed   Outcome = "passed"
 	Failed   Outcome = "failed"    // an expectation does not hold
 	Skipped  Outcome = "skipped"   // the subject or the machine lacks what the case needs
-	Differs  Outcome = "differs"   // the bundled controller differs from ingress-nginx, as the case admits
-	NoLonger Outcome = "no-longer" // the case admits a difference that there is not
-	Void     Outcome = "void"      // the run could not ask, which says nothing about the subject
+	Differs  Outcome = "differs"   // the bundled controller differs from ingress-nginx, as the case declares
+	NoLonger Outcome = "no-longer" // the case declares a difference that does not exist
+	Void     Outcome = "void"      // the case could not be run, which says nothing about the subject
 )
 
 // The reason of a void case begins with one of these if the controller did not start, or if it started
@@ -27,7 +27,7 @@ const (
 	NotServing = "the controller does not serve the last change"
 )
 
-// Bad reports whether the outcome is one that somebody must mend.
+// Bad reports whether somebody must fix something.
 func (o Outcome) Bad() bool { return o == Failed || o == NoLonger || o == Void }
 
 // Result is the outcome of a case.
@@ -71,7 +71,7 @@ func Skip(c *Case, reason string) Result {
 	return Result{Case: c.Name, File: c.File, Outcome: Skipped, Reason: reason}
 }
 
-// Voided returns the result of a case that could not be asked.
+// Voided returns the result of a case that could not be run.
 func Voided(c *Case, reason string) Result {
 	return Result{Case: c.Name, File: c.File, Outcome: Void, Reason: reason}
 }

@@ -36,7 +36,7 @@ func TestSchema(t *testing.T) {
 	schematest.Schema{File: "case.schema.json", Title: "Windtunnel behaviour case"}.CheckFormat(t, schema, APIVersion, "../../docs")
 }
 
-// numbersToo permits the versions in a choice of texts without quotes, where YAML reads numbers.
+// numbersToo also permits versions without quotes, which YAML reads as numbers.
 func numbersToo(property *jsonschema.Schema) {
 	for _, choice := range property.Enum {
 		if text, ok := choice.(string); ok {

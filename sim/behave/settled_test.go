@@ -2,8 +2,8 @@ package behave
 
 import "testing"
 
-// A run waits for log lines only while they may still change the outcome, and longer while some
-// are lacking.
+// A run waits for log lines only while they may still change the outcome, and longer while expected
+// lines are missing.
 func TestSettled(t *testing.T) {
 	exactly := func(n int) *Count { return &Count{Min: &n, Max: &n} }
 	atLeast := func(n int) *Count { return &Count{Min: &n} }

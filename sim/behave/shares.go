@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// chance is how often a correct controller may fail an expectation of shares.
+// chance is the permitted probability that a correct controller fails an expectation of shares.
 const chance = 1e-6
 
 // mostTimes limits how often a request is sent.

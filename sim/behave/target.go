@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Target is what a request line asks for.
+// Target is a parsed request line.
 type Target struct {
 	Method string
 	Scheme string // http or https
@@ -19,7 +19,7 @@ type Target struct {
 // Hostname returns the host without its port, and without the brackets of an IPv6 address.
 func (t Target) Hostname() string { return (&url.URL{Host: t.Host}).Hostname() }
 
-// Target returns what the request line asks for. Parse has checked the line.
+// Target parses the request line, which Parse has checked.
 func (r Request) Target() Target {
 	target, _, _ := parseTarget(r.Request)
 	return target

@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// Target is where requests go, and what they refer to by name.
+// Target holds the listeners that requests go to, and the certificates and jars that they name.
 type Target struct {
 	HTTP, HTTPS   netip.AddrPort // the IPv4 listeners
 	HTTP6, HTTPS6 netip.AddrPort // the IPv6 listeners; the zero value means that there is none
@@ -29,13 +29,13 @@ type Target struct {
 	// NameOf returns the name of a served certificate: its name in the case, or "default" for the
 	// controller's own. If it returns "" or is nil, the certificate's subject is recorded.
 	NameOf func(leaf *x509.Certificate) string
-	// Sessions are the TLS sessions that connections can resume. nil: those of the same call.
+	// Sessions are the TLS sessions that connections can resume. nil: only those of the same call.
 	Sessions tls.ClientSessionCache
 	// Jars are the cookie jars. nil if no request names one.
 	Jars *Jars
 }
 
-// Send sends a request as often as its field says, and returns one exchange for each time. Took is
+// Send sends a request r.Times times, and returns one exchange for each time. Took is
 // the time from the first byte of the request to the last byte of the answer. It does not include
 // opening the connection, the PROXY header and the TLS handshake, and is zero if no connection
 // could be opened. An exchange that failed contains the part of the answer that arrived.

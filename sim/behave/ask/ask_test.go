@@ -13,10 +13,10 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// patience is how long tests wait for what should come at once.
+// patience is how long tests wait for answers that should come at once.
 const patience = 20 * time.Second
 
-// one sends a request that is expected to be sent once.
+// one sends a request and returns its first exchange.
 func one(t *testing.T, to Target, r behave.Request) behave.Exchange {
 	t.Helper()
 	return several(t, to, r)[0]

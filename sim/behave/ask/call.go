@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// defaultTimeout is that of behave.Request.Timeout.
+// defaultTimeout is the default of behave.Request.Timeout.
 const defaultTimeout = 10 * time.Second
 
 // call is a request that was checked against its target: everything that is needed to send it.
@@ -132,8 +132,8 @@ func (pattern) Read(b []byte) (int, error) {
 }
 
 // setFields computes the header: the default fields unless the case names them, then those of the
-// case by name. Everything besides Host, User-Agent and Accept is there because the request could
-// not be read otherwise: the length of the body, and what gRPC and WebSocket demand.
+// case by name. Besides Host, User-Agent and Accept, it has only the fields without which the
+// request cannot be read: the length of the body, and those that gRPC and WebSocket require.
 func (c *call) setFields(_ Target, r behave.Request) error {
 	defaults := []field{{"Host", c.authority}, {"User-Agent", "windtunnel"}}
 	switch {

@@ -40,7 +40,7 @@ func (c *call) roundTrip1(ctx context.Context, on *connection, e *behave.Exchang
 	<-sent.done
 	switch {
 	case isEnd(err) && errors.Is(sent.err, syscall.ECONNRESET):
-		return sent.err // Linux tells one of reader and writer; the other sees a closed connection
+		return sent.err // Linux reports the reset to the reader or the writer; the other sees a closed connection
 	case err != nil:
 		return err
 	case !keep:
@@ -167,7 +167,7 @@ func wait(d time.Duration, done <-chan struct{}) {
 	}
 }
 
-// versionOnWire is that of the request line: 1.1 if the server did not choose HTTP/2.
+// versionOnWire returns the HTTP version of the request line: 1.1 also if the server did not choose HTTP/2.
 func (c *call) versionOnWire() string {
 	if c.version == "1.0" {
 		return c.version
@@ -176,7 +176,7 @@ func (c *call) versionOnWire() string {
 }
 
 // readAnswer reads the answer to a request with a method, after informational ones. keep reports
-// whether the connection can be used again. What came before an error is in e.
+// whether the connection can be used again. After an error, e has the part that arrived before it.
 //
 // http.ReadResponse decides how long the body is. It is not given the body: the header that it
 // returns lacks Transfer-Encoding, Trailer and repeated lengths, and has a Cache-Control for
@@ -191,7 +191,7 @@ func readAnswer(r *bufio.Reader, method string, e *behave.Exchange, proceed func
 		if err != nil {
 			return false, malformed(err)
 		}
-		answer.Body.Close() // has nothing: the body is still in r
+		answer.Body.Close() // empty: the body is still in r
 		if answer.StatusCode == http.StatusContinue {
 			proceed()
 		}

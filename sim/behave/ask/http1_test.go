@@ -91,7 +91,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 				rest, _ := io.ReadAll(c)
 				got <- string(request[:n]) + string(rest)
 			})}
-			test.request.Timeout = 5 * time.Second // of a client that sends less than the server expects
+			test.request.Timeout = 5 * time.Second // reached if the client sends less than the server expects
 			if e := one(t, to, test.request); e.Status != 200 || e.Failure != "" {
 				t.Errorf("%+v", e)
 			}
@@ -180,7 +180,7 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// The client reads while it sends: a server that answers a large body early is understood.
+// The client reads while it sends, so it receives an answer that comes before the whole body is sent.
 func TestEarlyAnswer(t *testing.T) {
 	answered := make(chan bool)
 	to := Target{HTTP: serve(t, anyPort, func(c net.Conn) {
@@ -195,7 +195,7 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
-// A pause ends with the answer, and what comes before it has been sent by then.
+// A pause ends with the answer, and everything before the pause is sent by then.
 func TestPause(t *testing.T) {
 	const forever = time.Hour
 	for name, c := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// startHTTP2 sends the preface of HTTP/2 and reads frames from now on.
+// startHTTP2 sends the preface of HTTP/2 and starts reading frames.
 func (on *connection) startHTTP2() error {
 	transport, err := http2.ConfigureTransports(&http.Transport{DisableCompression: true, ExpectContinueTimeout: continueDelay})
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *watched) Write(b []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	_, unread := io.Copy(io.Discard, w.Conn) // ends: no connection that cannot be written to stays open
+	_, unread := io.Copy(io.Discard, w.Conn) // ends: a connection that cannot be written to does not stay open
 	return n, cmp.Or(unread, err)
 }
 

@@ -14,8 +14,8 @@ type line struct {
 	target    string // path and query, as written; begins with a slash
 }
 
-// parseLine splits a request line and changes nothing but an empty path, which HTTP has no notation
-// for (RFC 9112, section 3.2.1): it becomes a slash. The method can be any text.
+// parseLine splits a request line without changing its parts, except that an empty path becomes a
+// slash (RFC 9112, section 3.2.1). The method can be any text.
 func parseLine(text string) (line, error) {
 	method, address, found := strings.Cut(text, " ")
 	if !found || method == "" {

@@ -15,13 +15,13 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// nginxPorts are where the nginx of startNginx listens.
+// nginxPorts are the addresses on which the nginx of startNginx listens.
 type nginxPorts struct {
 	http, https, h2c, proxy, none netip.AddrPort // https: with HTTP/2; none: TLS without HTTP/2, at most version 1.2
 }
 
-// startNginx starts an nginx that answers what it understood of a request: the variables of the
-// header X. Below /pod and /windtunnel.v1.Pod it asks a pod.
+// startNginx starts an nginx that answers with its interpretation of a request: the variables that
+// the header X names. It proxies paths below /pod and /windtunnel.v1.Pod to a pod.
 func startNginx(t *testing.T, pod netip.AddrPort) nginxPorts {
 	t.Helper()
 	base, dir := nginxtest.FreePorts(t, 5), nginxtest.Folder(t)

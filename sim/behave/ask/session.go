@@ -17,7 +17,7 @@ var versions = map[string]uint16{
 
 // setTLS computes the TLS configuration of the client. The server's certificate is not verified,
 // only recorded. Unless the target has Sessions, sessions are kept only between the connections of
-// one call, because a resumed session shows the certificate of the time when it began.
+// one call, because a resumed session shows the certificate of its first handshake.
 func (c *call) setTLS(to Target, r behave.Request) error {
 	want := r.TLS
 	if c.scheme != "https" {
@@ -105,7 +105,7 @@ func suitesNamed(names []string) ([]uint16, error) {
 	return ids, nil
 }
 
-// stapled returns the status in a stapled OCSP response. Who signed it is not verified.
+// stapled returns the status in a stapled OCSP response. It does not verify the signature.
 func stapled(response []byte) string {
 	if len(response) == 0 {
 		return "none"

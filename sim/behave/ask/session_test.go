@@ -30,8 +30,8 @@ func pair(t *testing.T, p pki.Pair, chain ...*pki.Authority) tls.Certificate {
 	return c
 }
 
-// secure serves over TLS, HTTP/2 as well; the body of an answer has the server name, the subject of
-// the client's certificate and the number of its certificates.
+// secure serves HTTP/1 and HTTP/2 over TLS; the body of an answer has the server name, the subject
+// of the client's certificate and the number of its certificates.
 func secure(t *testing.T, config *tls.Config) Target {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -99,7 +99,7 @@ func (h *handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 // upgraded is a connection after the handshake.
 type upgraded struct {
 	net.Conn
-	reader io.Reader // has what the server sent together with the handshake
+	reader io.Reader // begins with the bytes that the server sent together with the handshake
 }
 
 func (u upgraded) Read(b []byte) (int, error) { return u.reader.Read(b) }

@@ -133,7 +133,7 @@ func (r recorder) several(exchanges []behave.Exchange) behave.Expect {
 		}
 	case r.look.shares != nil && !behave.Unlikely(r.look.shares, services):
 		expect.Shares = r.look.shares
-	case r.look.shares != nil && services[behave.None] == 0: // neither is what the annotations promise
+	case r.look.shares != nil && services[behave.None] == 0: // the annotations promise other shares
 		names := slices.Sorted(maps.Keys(services))
 		expect.Shares = map[string]float64{}
 		rest := 1.0
@@ -172,7 +172,7 @@ var (
 // ours is the beginning of the headers of pods.
 const ours = "X-Windtunnel-"
 
-// headers records the headers that the step looks at, and all others if it looks at all.
+// headers records the headers in looked and, if look.all is set, the others that are not excluded.
 func (r recorder) headers(header http.Header, looked, except, volatile []string) map[string]behave.Match {
 	found := map[string]behave.Match{}
 	if r.look.all {
@@ -280,7 +280,7 @@ func (r recorder) cookies(header http.Header) map[string]*behave.Cookie {
 		if cookie.RawExpires != "" {
 			one.Expires = &behave.Match{Matches: "."}
 		}
-		if cookie.Name == word { // of a pod; others are of sessions
+		if cookie.Name == word { // set by a pod; other cookies are for session affinity
 			one.Value = &behave.Match{Equals: &cookie.Value}
 		}
 		if all == nil {

@@ -65,7 +65,7 @@ func derived(t *testing.T, text string) *derive.Case {
 	return d.Cases[0]
 }
 
-// answers makes up what a controller answers: seed changes what differs from run to run.
+// answers returns invented answers of a controller; seed changes the values that differ from run to run.
 func answers(c *derive.Case, seed int, service func(n int) string) []behave.Record {
 	var records []behave.Record
 	for _, step := range c.Steps {
@@ -106,7 +106,7 @@ func answers(c *derive.Case, seed int, service func(n int) string) []behave.Reco
 
 func alternate(n int) string { return []string{"web", "next"}[n%2] }
 
-// What was recorded in one run holds for the answers of another one, and the files are the same.
+// Expectations that were recorded in one run hold in another, and both runs write the same file.
 func TestCompleteLeavesOutWhatVaries(t *testing.T) {
 	c := derived(t, shop)
 	first := c.Complete(answers(c, 1, alternate))
@@ -143,8 +143,8 @@ func TestCompleteLeavesOutWhatVaries(t *testing.T) {
 	}
 }
 
-// A recording is not what the manifests promise, but what was answered: a controller that ignores the
-// weight of a canary fails later if it obeys it.
+// A recording has the actual answers, not those that the manifests promise: if the recorded controller
+// ignored the weight of a canary, one that respects the weight fails.
 func TestCompleteRecordsWhatIsAnswered(t *testing.T) {
 	c := derived(t, shop)
 	one := c.Complete(answers(c, 1, func(int) string { return "web" }))
@@ -170,7 +170,7 @@ func TestCompleteRecordsFailures(t *testing.T) {
 	}
 }
 
-// No Secret of the manifests is in a case.
+// Cases do not contain the Secrets of the manifests.
 func TestSecretsAreNotCopied(t *testing.T) {
 	for _, c := range deriveFile(t, "testdata/dump.txtar").Cases {
 		text := string(valid(t, c))

@@ -21,7 +21,7 @@ func askPassword(a *asker) {
 	record(a.get(a.target()).header("Authorization", basic(user, password)))
 }
 
-// askAuthURL asks a request that the authentication service refuses, and one that it accepts.
+// askAuthURL sends a request that the authentication service refuses, and one that it accepts.
 func askAuthURL(a *asker) {
 	to, rest, ok := a.called(a.i.Namespace, a.i.value("auth-url"), authService)
 	if !ok {
@@ -31,7 +31,8 @@ func askAuthURL(a *asker) {
 	a.authenticate(to, rest, list(a.i.value("auth-response-headers")), a.i.has("auth-cache-key"))
 }
 
-// authenticate asks requests that a service authenticates, at the rest of a URL.
+// authenticate sends a request that a service refuses, if possible, and one that it accepts. rest is
+// the path and query at which nginx asks the service.
 func (a *asker) authenticate(to *service, rest string, headers []string, cached bool) {
 	path, _, _ := strings.Cut(rest, "?")
 	path, _, _ = strings.Cut(path, "$")
@@ -68,10 +69,10 @@ func (a *asker) authenticate(to *service, rest string, headers []string, cached 
 	}
 }
 
-// authHeaders are the headers that tell an authentication service what it decides about.
+// authHeaders are the headers that describe the client's request to an authentication service.
 var authHeaders = []string{"X-Original-Url", "X-Original-Method", "X-Auth-Request-Redirect", "X-Sent-From"}
 
-// rule adds an answer of the pods, unless one for the same requests is there.
+// rule adds a rule to the pods, unless an earlier one hides it, and reports whether it did.
 func (s *service) rule(r behave.Rule) bool {
 	for _, before := range s.pods.Rules {
 		if strings.HasPrefix(r.Path, before.Path) && (before.Method == "" || before.Method == r.Method) {
@@ -82,7 +83,7 @@ func (s *service) rule(r behave.Rule) bool {
 	return true
 }
 
-// clientCertificateHeaders tell pods about the certificate of a client.
+// clientCertificateHeaders are the headers that describe a client's certificate to pods.
 var clientCertificateHeaders = []string{"Ssl-Client-Verify", "Ssl-Client-Subject-Dn", "Ssl-Client-Issuer-Dn", "Ssl-Client-Cert"}
 
 // clientOf returns the name of a certificate that clients may use for a site, or "" if there is
@@ -190,7 +191,7 @@ func askAddresses(a *asker) {
 	}
 }
 
-// mostLimited limits how many requests ask for a limit.
+// mostLimited is the largest rate and burst that is tested, in requests.
 const mostLimited = 300
 
 // askRate sends about twice as many requests at once as a client may send.
@@ -248,7 +249,7 @@ func (a *asker) copies(about string) bool {
 // slowMethod is the method of requests that pods answer late.
 const slowMethod = "PATCH"
 
-// mostConnected limits how many connections ask for a limit.
+// mostConnected is the largest limit of connections that is tested.
 const mostConnected = 50
 
 // askConnections sends more simultaneous requests than a client may.
@@ -298,10 +299,10 @@ func size(text string) (bytes int64, ok bool) {
 
 const (
 	defaultBody = 1 << 20  // nginx's limit
-	largestBody = 64 << 20 // that is sent
+	largestBody = 64 << 20 // the largest that is sent
 )
 
-// askBodySize asks with the largest body, and with one that has a byte more.
+// askBodySize asks with the largest permitted body, and with one that is a byte larger.
 func askBodySize(a *asker) { a.bodies(a.i.value("proxy-body-size"), "annotation/proxy-body-size") }
 
 func (a *asker) bodies(text, what string) {

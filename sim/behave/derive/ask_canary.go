@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// mostRequests limits how often a request is sent to see a share.
+// mostRequests limits how often a request is sent to measure a share.
 const mostRequests = 2000
 
 // askCanary asks which requests go to the canary: by header, by cookie, and by chance.
@@ -41,7 +41,7 @@ func (a *asker) concerning(prefix string) *asker {
 	return &narrow
 }
 
-// byHeader asks with the values of a header that matter, and with another one.
+// byHeader asks with the values of a header that select a service, and with another value.
 func (a *asker) byHeader(header string) {
 	if header == "" {
 		return

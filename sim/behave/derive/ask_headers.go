@@ -60,7 +60,7 @@ func askCustomHeaders(a *asker) {
 	}
 }
 
-// askPod asks what a header is at the pod.
+// askPod asks for the value of a header that the pod receives.
 func askPod(header string) func(*asker) {
 	return func(a *asker) { a.get(a.target()).look.pod = []string{header} }
 }

@@ -63,7 +63,7 @@ func (a *asker) scale(of *service, to int) {
 	a.questions = append(a.questions, q)
 }
 
-// askProtocol asks what the pods are spoken to.
+// askProtocol asks which protocol and Host header the pods receive.
 func askProtocol(a *asker) {
 	q := a.get(a.target())
 	q.look.protocol, q.look.host = true, true
@@ -73,7 +73,7 @@ func askProtocol(a *asker) {
 	})
 }
 
-// askFastCGI asks for the parameters that pods get.
+// askFastCGI asks for the parameters that pods receive.
 func askFastCGI(a *asker) {
 	if a.path.backend.pods.Protocol != "fastcgi" {
 		a.get(a.target())
@@ -114,7 +114,7 @@ func askHash(a *asker) {
 	}
 }
 
-// askMirror asks what the mirror gets.
+// askMirror asks what the mirror receives.
 func askMirror(a *asker) {
 	_, _, ok := a.called(a.i.Namespace, a.i.value("mirror-target"), mirrorService)
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"windtunnel.dev/internal/regexample"
 )
 
-// askSample asks for the sample.
+// askSample asks for the sample path, with a query.
 func askSample(a *asker) { a.get(a.target() + "?windtunnel=1") }
 
 // byPaths adds no questions, because the questions about paths already show the annotation's
 // effect.
 func byPaths(*asker) {}
 
-// askHTTPS asks over http, also as a client of a proxy that has terminated TLS, with and without a
-// slash at the end.
+// askHTTPS asks over http, directly and through a proxy that has terminated TLS. With
+// preserve-trailing-slash, it also asks for a path that ends in a slash.
 func askHTTPS(a *asker) {
 	target := a.target()
 	a.ask("GET", "http", a.site.host, target+"?windtunnel=1")

@@ -132,7 +132,7 @@ type path struct {
 	regex   bool
 }
 
-// asked returns a path of a request that the path should match. ok is false if there is none.
+// asked returns the path of a request that p should match. ok is false if there is none.
 func (p *path) asked() (text string, ok bool) {
 	if !p.regex {
 		return regexample.Escaped(p.text), strings.HasPrefix(p.text, "/")
@@ -226,8 +226,8 @@ func (b *builder) claimed(host string) bool {
 	return slices.ContainsFunc(b.cluster.ingresses, func(i *ingress) bool { return slices.Contains(i.claims(), host) })
 }
 
-// sample returns where the annotations of an ingress are asked about: at its first path for which a
-// request can be made. For a canary, it is a path of the main ingress.
+// sample returns the site and path at which questions about an ingress are asked: its first path for
+// which a request can be made. For a canary, it is a path of the main ingress.
 func (b *builder) sample(i *ingress) (*site, *path) {
 	for _, s := range b.sites {
 		for _, p := range s.paths {
@@ -242,7 +242,7 @@ func (b *builder) sample(i *ingress) (*site, *path) {
 // offers reports whether the ingress has a path of a host.
 func (i *ingress) offers(host, path string) bool { return i.pathOf(host, path) != nil }
 
-// pathOf returns a path of a host; nil if the ingress does not have it.
+// pathOf returns a path of a host, or nil if the ingress does not have it.
 func (i *ingress) pathOf(host, path string) *networkingv1.HTTPIngressPath {
 	for _, rule := range i.spec.Rules {
 		if strings.ToLower(rule.Host) != host || rule.HTTP == nil {

@@ -28,7 +28,7 @@ const (
 // key is the namespace and name of an object.
 type key = types.NamespacedName
 
-// cluster is what the manifests contain, as far as cases need it.
+// cluster holds the objects of the manifests that cases need.
 type cluster struct {
 	ingresses  []*ingress
 	services   map[key]*corev1.Service
@@ -43,7 +43,7 @@ type ingress struct {
 	spec   networkingv1.IngressSpec
 	made   metav1.Time       // zero if it is not known
 	annots map[string]string // known ones of the controller, without prefix
-	all    map[string]bool   // the names of those that are not known as well
+	all    map[string]bool   // the names of all, known or not
 }
 
 // on reports whether an annotation is true.
@@ -70,7 +70,7 @@ func (i *ingress) value(names ...string) string {
 	return ""
 }
 
-// described returns the ingress for readers.
+// described returns the exported description of the ingress.
 func (i *ingress) described() Ingress {
 	made := Ingress{Object: i.object(), Annotations: slices.Sorted(maps.Keys(i.all))}
 	add := func(all *[]string, name string) {
@@ -96,7 +96,7 @@ func (i *ingress) described() Ingress {
 	return made
 }
 
-// object is the ingress as omissions name it.
+// object returns the name of the ingress in omissions: namespace/name.
 func (i *ingress) object() string { return i.key.String() }
 
 // read sorts the manifests by kind.
@@ -163,7 +163,7 @@ func (c *cluster) serves(i *networkingv1.Ingress, o Options, notes *notes) bool 
 }
 
 // annotationsOf returns the controller's annotations of an ingress, without their prefix: those that
-// the cases can have, and the names of all. Empty ones have no effect.
+// the cases can have, and the names of all. It omits empty ones, which have no effect.
 func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[string]string, all map[string]bool) {
 	prefix := cmp.Or(o.Flags["annotations-prefix"], defaultPrefix) + "/"
 	known, all = map[string]string{}, map[string]bool{}
@@ -188,8 +188,8 @@ func annotationsOf(i *networkingv1.Ingress, o Options, notes *notes) (known map[
 	return known, all
 }
 
-// components divides the ingresses into groups without a host in common: what an ingress does can
-// depend only on others with the same host. Each group is in the order of names.
+// components divides the ingresses into groups without a host in common, because an ingress can only
+// affect others with the same host. Each group is sorted by name.
 func (c *cluster) components() [][]*ingress {
 	parent := make([]int, len(c.ingresses))
 	var root func(int) int

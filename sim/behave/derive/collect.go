@@ -84,7 +84,7 @@ func (b *builder) collect(i *ingress) {
 	}
 }
 
-// severalPods is the number of pods among which a client must find its own.
+// severalPods is the number of pods of services where clients must stay with one pod.
 const severalPods = 3
 
 // speak sets the number and the protocol of a service's pods as the ingress needs them.

@@ -13,30 +13,30 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// Options say what the manifests belong to.
+// Options describe the controller of the manifests.
 type Options struct {
-	Class     string               // of the ingresses that are asked; those without a class are as well
+	Class     string               // of the ingresses to derive from, besides those without a class
 	ConfigMap types.NamespacedName // of the controller, if it is among the manifests
 	Flags     map[string]string    // of the controller, without dashes
 	// Known are the annotations, ConfigMap keys and flags that a case may have. Others are left out.
 	Known behave.Known
-	// Taken are the names that no case and no namespace of a case may have; theirs are added. It may be nil.
+	// Taken are the names that cases and their namespaces must not have. Of adds their names. It may be nil.
 	Taken map[string]bool
 }
 
-// Derived is what manifests give.
+// Derived is the result of Of.
 type Derived struct {
 	Cases []*Case
-	// Omissions say which parts of the manifests the cases do not ask about, or only in another
-	// form, and why. They are sorted and have no duplicates.
+	// Omissions are the parts of the manifests that the cases do not test, or only in another form.
+	// They are sorted and have no duplicates.
 	Omissions []Omission
 }
 
-// Omission is something in manifests that the cases do not show.
+// Omission is a part of the manifests that the cases do not test.
 type Omission struct {
 	What string `json:"what"` // annotation/enable-access-log, config/use-geoip2, Deployment, Secret shop/tls
 	Why  string `json:"why"`
-	// Objects are those that have it, as namespace/name, without repetition. Kinds that are ignored
+	// Objects are the objects that have it, as namespace/name, without duplicates. Ignored kinds
 	// have none.
 	Objects []string `json:"objects,omitempty"`
 }
@@ -51,8 +51,8 @@ type Case struct {
 // Ingress is an ingress that a case is about.
 type Ingress struct {
 	Object string // namespace/name
-	// Annotations are those of the controller that it has, without their prefix, sorted, known to the
-	// bundled controller or not.
+	// Annotations are its annotations for the controller, without their prefix, sorted, whether the
+	// bundled controller knows them or not.
 	Annotations []string
 	Hosts       []string // of its rules; empty: all others
 	Services    []string // that it routes to, as namespace/name

@@ -23,8 +23,8 @@ var options = derive.Options{
 	ConfigMap: types.NamespacedName{Namespace: "ingress-nginx", Name: "ingress-nginx-controller"},
 }
 
-// TestDerive derives cases from the first file of each archive. The others are the result: what is
-// not asked, the questions, and the cases.
+// TestDerive derives cases from the first file of each archive. The other files are the expected
+// omissions, questions and cases.
 func TestDerive(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// word is what requests contain where anything may be.
+// word fills the parts of requests whose content does not matter.
 const word = "windtunnel"
 
-// longestName leaves room for the suffixes of names that are made from it; a label may have 63
+// longestName is the maximum length of a name. It leaves room for suffixes: a label may have 63
 // characters.
 const longestName = 40
 
-// nameOf returns the name of the case of some ingresses, which no other case has.
+// nameOf returns a unique name for the case of some ingresses.
 func nameOf(members []*ingress, taken map[string]bool) string {
 	return unique(label(members[0].Namespace+"-"+members[0].Name), taken)
 }
@@ -29,7 +29,7 @@ func unique(name string, taken map[string]bool) string {
 	return free
 }
 
-// label returns a DNS label for a text. Texts that are too long end in their hash.
+// label returns a DNS label for a text. A text that is too long is cut, and ends in its hash.
 func label(text string) string {
 	made := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

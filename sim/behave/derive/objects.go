@@ -44,7 +44,7 @@ type certificate struct {
 	name                     string
 	ca, client               string // the names of the authority that signs it, and of a client's certificate
 	hosts                    []string
-	serves, authority, shown bool // to clients; of clients; to pods
+	serves, authority, shown bool // it is served to clients; signs those of clients; is presented to pods
 }
 
 // objects adds the certificates, the pods and the manifests to the case.
@@ -123,8 +123,7 @@ func (b *builder) meta(at key) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: b.namespace(at.Namespace), Name: at.Name}
 }
 
-// serviceObject returns the manifest of a service: its ports, without anything that says which pods
-// it has.
+// serviceObject returns the manifest of a service, with its ports and without a selector.
 func (b *builder) serviceObject(s *service) *corev1.Service {
 	made := &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: b.meta(s.key)}
 	made.Name = s.name
@@ -235,7 +234,7 @@ func (b *builder) annotation(i *ingress, name, value string) string {
 	return value
 }
 
-// The services in place of hosts outside the cluster.
+// The services that replace hosts outside the cluster.
 const (
 	authService   = "windtunnel-auth"
 	mirrorService = "windtunnel-mirror"

@@ -91,7 +91,7 @@ func (p *path) shaping(text string) []string {
 	return about
 }
 
-// mayAsk is the path of the sample, or / if there is no sample.
+// mayAsk returns a path that the asker's path should match, or / if there is none.
 func (a *asker) mayAsk() string {
 	if text, ok := a.path.asked(); ok {
 		return text
@@ -100,7 +100,7 @@ func (a *asker) mayAsk() string {
 }
 
 // near returns paths close to one that matches: below it, with and without a slash at its end, in
-// another case, and one that begins with its text and goes on within the word.
+// another case, and with a longer last segment.
 func near(p *path, text string) []string {
 	if text == "/" {
 		return []string{"/" + word}

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// question is a step of a case before it is asked.
+// question is a step of a case without expectations, and what to record of its answers.
 type question struct {
 	step   behave.Step
 	look   look
@@ -22,13 +22,13 @@ type question struct {
 	ofPath bool
 }
 
-// when says which questions are asked before others.
+// when is the order in which questions are asked.
 type when int
 
 const (
-	first  when = iota // because pods answer their first request otherwise
+	first  when = iota // because the pods answer only their first request in this way
 	normal             // in the order in which they are added
-	last               // because it changes what the others are answered
+	last               // because it changes the answers to the others
 )
 
 // look says what to record of an answer. The status, a redirect, the service, the path and method
@@ -63,7 +63,7 @@ type asker struct {
 	i       *ingress // whose annotations the questions are about
 	about   []string
 	ofPaths bool // the questions are about fields of ingresses; equal ones are asked once
-	near    bool // the requests are for paths close to the path, which another one may match
+	near    bool // the requests are for paths close to the path; another path may match them
 }
 
 // ask adds a question: a request of a client that fulfils all access requirements of the ingress.
@@ -123,8 +123,8 @@ func (s *site) scheme() string {
 	return "http"
 }
 
-// permit adds to a request what it needs to be allowed: the password, the certificate and the
-// address of a client.
+// permit adds what the ingress requires of a client to a request: the password, the certificate and
+// the address.
 func (a *asker) permit(q *question, scheme string) {
 	of := a.i
 	if a.path != nil {
@@ -192,7 +192,7 @@ func (a *asker) awaitMirrors(q *question) {
 		if q.step.Expect.Received == nil {
 			q.step.Expect.Received = map[string][]behave.Received{}
 		}
-		q.step.Expect.Received[to.name] = []behave.Received{} // lets the run wait for it
+		q.step.Expect.Received[to.name] = []behave.Received{} // makes the run wait for it
 	}
 }
 
@@ -263,7 +263,7 @@ func (b *builder) ordered() []*question {
 	return all
 }
 
-// key returns a text that equal requests have in common.
+// key returns a text that is equal for equal requests.
 func (q *question) key() string {
 	request, proxy := q.step.Request, behave.Proxy{}
 	if request.Proxy != nil {

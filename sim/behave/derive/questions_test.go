@@ -23,7 +23,7 @@ func casesOf(t *testing.T, text string) []*derive.Case {
 	return derive.Of(manifests, options).Cases
 }
 
-// requests returns the request lines of the steps about something.
+// requests returns the request lines of the steps about a setting or field.
 func requests(c *derive.Case, about string) (all []string) {
 	for _, step := range c.Steps {
 		if step.Request.Request != "" && slices.Contains(step.About, about) {
@@ -39,7 +39,7 @@ func TestBoolsAreReadAsTheControllerDoes(t *testing.T) {
 		c := derived(t, strings.ReplaceAll(shop, `canary: "true"`, `canary: "`+value+`"`))
 		weighed := func(s behave.Step) bool { return s.Times > 1 && slices.Contains(s.About, "annotation/canary-weight") }
 		if !slices.ContainsFunc(c.Steps, weighed) {
-			t.Errorf("canary: %q: the weight of the canary is not asked", value)
+			t.Errorf("canary: %q: no step tests the weight of the canary", value)
 		}
 	}
 }
@@ -79,7 +79,7 @@ spec: {rules: [{host: %s, http: {paths: [{path: /, pathType: Prefix, backend: {s
 `, namespace, name, secret, host)
 }
 
-// The authority that signs a certificate is another one than a Secret that has the name of an authority.
+// A generated authority does not share its name with a Secret of the manifests.
 func TestAuthoritiesHaveTheirOwnNames(t *testing.T) {
 	const ingresses = `
 apiVersion: networking.k8s.io/v1
@@ -105,7 +105,7 @@ spec: {rules: [{host: shop.example, http: {paths: [{path: /z, pathType: Prefix, 
 	}
 }
 
-// A request that several paths ask for is sent once, also with a PROXY header.
+// A request that several paths need is sent once, also with a PROXY header.
 func TestEqualRequestsAreSentOnce(t *testing.T) {
 	const paths = `
 ---
@@ -181,7 +181,7 @@ spec:
 	}
 }
 
-// On a host with regular expressions, an exact path is one as well.
+// On a host with regular expressions, an exact path is a regular expression as well.
 func TestExactPathOfRegexHost(t *testing.T) {
 	c := derived(t, `
 apiVersion: networking.k8s.io/v1

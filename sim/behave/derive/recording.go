@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// Recording completes derived cases with what a controller answers.
+// Recording completes derived cases with the answers of a controller.
 type Recording struct {
 	asked    []*behave.Case
 	derived  map[string]*Case        // by the name of the case that is asked
@@ -37,17 +37,17 @@ func parsed(c *behave.Case, file string, known behave.Known) (*behave.Case, erro
 	return behave.Parse(file, text, known)
 }
 
-// Asked returns the cases to ask, in the order of the derived ones. Their expectations are
+// Asked returns the cases to run, in the order of the derived ones. Their expectations are
 // placeholders.
 func (r *Recording) Asked() []*behave.Case { return r.asked }
 
-// Add completes one of the cases that Asked returns with what was recorded of it: a record for each
-// step. It does not keep the records, whose bodies would add up to gigabytes in a large cluster.
+// Add completes one of the cases that Asked returns with its records, one for each step. It does not
+// keep the records, whose bodies add up to gigabytes in a large cluster.
 func (r *Recording) Add(c *behave.Case, records []behave.Record) {
 	r.complete[c.Name] = r.derived[c.Name].Complete(records)
 }
 
-// Case returns case n with its answers as expectations; nil if they were not recorded.
+// Case returns case n with its answers as expectations, or nil if they were not recorded.
 func (r *Recording) Case(n int) *behave.Case { return r.complete[r.asked[n].Name] }
 
 // head is the comment at the beginning of recorded cases.

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/behave/derive"
 )
 
-// Bodies of a large cluster are gigabytes.
+// The bodies in the records of a large cluster add up to gigabytes.
 func TestRecordingKeepsNoRecords(t *testing.T) {
 	recording, err := derive.NewRecording([]*derive.Case{derived(t, shop)}, "cases", behave.Known{})
 	if err != nil {

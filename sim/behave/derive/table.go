@@ -11,12 +11,12 @@ type topic struct {
 	// with are further annotations that change what it does.
 	with []string
 	ask  func(*asker)
-	// answer and pod are the headers that the questions look at.
+	// answer and pod are the headers that the questions record.
 	answer, pod []string
 }
 
-// topics are the annotations that are asked about, one group per line. Annotations in no group are
-// in silent.
+// topics are the annotations with questions, one group per line. Annotations in no group are in
+// silent.
 var topics = []topic{
 	// redirects
 	{of: []string{"ssl-redirect", "force-ssl-redirect"}, with: []string{"preserve-trailing-slash", "use-port-in-redirects"}, ask: askHTTPS},
@@ -33,7 +33,7 @@ var topics = []topic{
 	}, ask: askCanary},
 	{of: []string{"default-backend"}, ask: askNoPods},
 	{of: []string{"ssl-passthrough"}, ask: askPassthrough},
-	// who may ask
+	// access
 	{of: []string{"auth-type"}, with: []string{"auth-secret", "auth-secret-type", "auth-realm", "satisfy"}, ask: askPassword, answer: []string{"Www-Authenticate"}},
 	{of: []string{"auth-url"}, with: []string{
 		"auth-method", "auth-signin", "auth-signin-redirect-param", "auth-response-headers", "auth-proxy-set-headers", "auth-request-redirect", "auth-snippet",
@@ -84,7 +84,7 @@ const (
 	aboutModules  = "not tested: it needs a module of nginx"
 )
 
-// silent are the annotations that nothing is asked about, with the reason.
+// silent maps the annotations without questions to the reasons.
 var silent = map[string]string{
 	"auth-keepalive":                    aboutMemory,
 	"auth-keepalive-share-vars":         aboutMemory,
@@ -121,12 +121,12 @@ var silent = map[string]string{
 	"service-upstream":                  leftOut["service-upstream"],
 }
 
-// leftOut are the annotations that the cases do not have, with the reason.
+// leftOut maps the annotations that the cases omit to the reasons.
 var leftOut = map[string]string{
 	"service-upstream": "left out: the cluster IPs of services are not routable in a simulated cluster",
 }
 
-// askAnnotations asks what the annotations of an ingress do, where its first path is.
+// askAnnotations asks about the annotations of an ingress, at its sample path.
 func (b *builder) askAnnotations(i *ingress) {
 	for name := range i.annots {
 		if why := unasked(i, name); why != "" {
@@ -154,7 +154,7 @@ func (b *builder) askAnnotations(i *ingress) {
 	}
 }
 
-// unasked returns why nothing is asked about an annotation of an ingress, or "".
+// unasked returns why an annotation of an ingress has no questions, or "".
 func unasked(i *ingress, name string) string {
 	if why, is := silent[name]; is {
 		return why
@@ -174,7 +174,7 @@ func unasked(i *ingress, name string) string {
 	return "not tested: the ingress lacks " + parent
 }
 
-// asked returns the headers that questions about the annotations of an ingress look at.
+// asked returns the headers that questions about the annotations of an ingress record.
 func asked(i *ingress) (answer, pod []string) {
 	for _, t := range topics {
 		if i.has(t.of...) {

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Each annotation of the controller is asked, or there is a reason why not.
+// Each annotation of the controller has questions, or a reason for having none.
 func TestEveryAnnotationHasItsPlace(t *testing.T) {
 	places := map[string]int{}
 	for _, topic := range topics {
@@ -22,7 +22,7 @@ func TestEveryAnnotationHasItsPlace(t *testing.T) {
 		with = append(with, topic.with...)
 	}
 	slices.Sort(with)
-	for _, name := range slices.Compact(with) { // several topics may have one
+	for _, name := range slices.Compact(with) { // several topics may share one
 		if places[name] == 0 {
 			places[name]++
 		}
@@ -30,7 +30,7 @@ func TestEveryAnnotationHasItsPlace(t *testing.T) {
 	for name, why := range silent {
 		places[name]++
 		if why == "" {
-			t.Errorf("annotation %s is not asked without a reason", name)
+			t.Errorf("annotation %s has neither questions nor a reason", name)
 		}
 	}
 	known := annotations.Names()
@@ -46,7 +46,7 @@ func TestEveryAnnotationHasItsPlace(t *testing.T) {
 	}
 }
 
-// Each key in the tables is one of the ConfigMap, and in one table.
+// Each key in the tables is a key of the ConfigMap, and is in one table only.
 func TestConfigTables(t *testing.T) {
 	places := map[string]int{}
 	for _, names := range [][]string{slices.Collect(maps.Keys(ofMachine)), slices.Collect(maps.Keys(configTopics)), everywhere} {

@@ -17,7 +17,7 @@ import (
 // removed or changes its meaning.
 const Schema = "windtunnel.dev/case-diff/v1"
 
-// Recorded is the name of the side that is not a run: what the cases expect.
+// Recorded names the side that is not a run, but the expectations of the cases.
 const Recorded = "recorded"
 
 // Document has the differences between two sides.
@@ -26,13 +26,13 @@ type Document struct {
 	A      string `json:"a"` // a controller, or "recorded"
 	B      string `json:"b"`
 	Cases  int    `json:"cases"` // that were compared
-	// Differences are in the order of what a client feels, the worst first.
+	// Differences are sorted by their effect on clients, the worst first.
 	Differences []Difference `json:"differences"`
-	// NotCompared are the cases that one of the sides has no answers to.
+	// NotCompared are the cases without answers on one of the sides.
 	NotCompared []NotCompared `json:"notCompared"`
 }
 
-// Difference is a step that is not answered alike.
+// Difference is a step that the sides answer differently.
 type Difference struct {
 	Effect Effect `json:"effect"`
 	Case   string `json:"case"`
@@ -44,7 +44,7 @@ type Difference struct {
 	Values []Value  `json:"values"`
 }
 
-// Value is a part of the answer that differs, and what each side says.
+// Value is a part of the answer that differs, with its value on each side.
 type Value struct {
 	What string `json:"what"` // as in failures: status, header Location, path at the pod
 	A    string `json:"a"`
@@ -101,14 +101,14 @@ func Of(a, b report.Document) Document {
 	return d
 }
 
-// Sort puts differences in the order of what a client feels, the worst first.
+// Sort sorts differences by their effect on clients, the worst first.
 func Sort(all []Difference) {
 	slices.SortStableFunc(all, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Effect.rank(), b.Effect.rank()), cmp.Compare(a.Case, b.Case), cmp.Compare(a.Line, b.Line))
 	})
 }
 
-// Only returns the difference with those of its values that stay; ok is false if none does.
+// Only returns the difference with only the values that stays accepts; ok is false if there are none.
 func (d Difference) Only(stays func(Value) bool) (some Difference, ok bool) {
 	d.Values = slices.DeleteFunc(slices.Clone(d.Values), func(v Value) bool { return !stays(v) })
 	d.Effect, d.Causes = felt(d.Values), causes(d.Causes, d.Values)
@@ -177,7 +177,7 @@ func differences(a, b report.Case) []Difference {
 	return all
 }
 
-// lacks reports whether a side has nothing that could be compared with a failure of the other side: it has no
+// lacks reports whether a side has nothing to compare with a failure of the other side: it has no
 // answer, no pod that answered, or no such cookie.
 func lacks(side report.Case, f behave.Failure) bool {
 	atPod := strings.HasSuffix(f.Field, " at the pod")

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/behave/report"
 )
 
-// one returns a result with a case whose failures are of steps that have the same lines everywhere.
+// one returns a result with one case, which has these failures.
 func one(subject string, failures ...behave.Failure) report.Document {
 	outcome := behave.Passed
 	if len(failures) > 0 {
@@ -33,7 +33,7 @@ func failure(line int, step, field, want, got string, about ...string) behave.Fa
 	return behave.Failure{File: "goldens/shop.yaml", Line: line, Step: step, Field: field, Want: want, Got: got, About: about}
 }
 
-// failures has one of each effect, in the reverse order.
+// failures returns one failure of each effect, in reverse order.
 func failures() []behave.Failure {
 	return []behave.Failure{
 		failure(70, "GET http://shop.example/slow", "time", "1s or more", "0.5s"),
@@ -54,7 +54,7 @@ func failures() []behave.Failure {
 	}
 }
 
-// Each format shows the differences as its golden file says, in the order of what a client feels.
+// Each format shows the differences as in its golden file, sorted by their effect on clients.
 func TestFormats(t *testing.T) {
 	b := one("./my-fork", failures()...)
 	b.Cases = append(b.Cases, result("", behave.Voided(&behave.Case{Name: "goldens/void"}, "not within 30s")).Cases...)
@@ -91,7 +91,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Steps are shown once if only their own hosts, paths and services tell them apart.
+// Steps that differ only in their own hosts, paths and services are shown once.
 func TestSteps(t *testing.T) {
 	var failures []behave.Failure
 	for n, name := range []string{"a", "b"} {
@@ -107,7 +107,7 @@ func TestSteps(t *testing.T) {
 	}
 	want := map[diff.Effect]string{
 		diff.Unreachable: "and 1 other step with other names", diff.Redirect: "and 1 other step with other names", diff.Service: "and 1 other step with other names",
-		diff.Status: "and 1 other step", diff.Body: "", // another body is more than another name
+		diff.Status: "and 1 other step", diff.Body: "", // the bodies differ in more than names
 	}
 	for _, g := range diff.Groups(diff.WithRecorded(one("b", failures...)).Differences) {
 		if got := g.Alike[0].Also("other step"); got != want[g.Effect] {
@@ -163,7 +163,7 @@ func TestFormatsEscapeTexts(t *testing.T) {
 	}
 }
 
-// What clients see is not attributed to pods or to statuses.
+// Fields of the connection have the effect headers, even if their names resemble those of other effects.
 func TestEffectsOfConnections(t *testing.T) {
 	const step = "GET https://shop.example/"
 	for _, field := range []string{"number of requests at the same time", "status in the stapled OCSP response", "curve", "cipher suite", "number of certificates in the chain"} {
@@ -174,7 +174,7 @@ func TestEffectsOfConnections(t *testing.T) {
 	}
 }
 
-// A side without an answer, or without a pod that answered, did not give what the case expects of the answer.
+// A side without an answer, or without a pod that answered, does not count as giving the expected answer.
 func TestMissingAnswersAreNotTheExpectedOnes(t *testing.T) {
 	const step = "GET http://shop.example/"
 	other := []behave.Failure{
@@ -209,7 +209,7 @@ func TestMissingAnswersAreNotTheExpectedOnes(t *testing.T) {
 	}
 }
 
-// TestNothingCompared has cases that no side answers: no format may say that the answers are the same.
+// TestNothingCompared checks that no format says that the answers are the same if no case has any.
 func TestNothingCompared(t *testing.T) {
 	d := diff.Document{A: "a", B: "b", NotCompared: []diff.NotCompared{{Case: "cors/origin", Why: "void"}}}
 	for name, write := range map[string]func(io.Writer, diff.Document) error{"text": diff.Text, "markdown": diff.Markdown, "html": diff.HTML} {

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// Effect is what a client feels of a difference.
+// Effect is the effect of a difference on clients.
 type Effect string
 
 // The effects, the worst first.
@@ -72,7 +72,7 @@ var byField = []struct {
 	{"pod that answered", Pod}, {"number of requests at", Pod},
 }
 
-// effectOf returns what a client feels of one value.
+// effectOf returns the effect of one value.
 func effectOf(v Value) Effect {
 	if strings.Contains(v.What, " at ") && !strings.HasPrefix(v.What, "number of ") { // of a request at a pod
 		return Pod
@@ -131,13 +131,14 @@ func causes(about []string, values []Value) []string {
 	return narrow
 }
 
-// byHeader are the beginnings of annotations that headers belong to, by the beginning of the header.
+// byHeader maps prefixes of headers to prefixes of the annotations that set them.
 var byHeader = []struct{ header, annotation string }{
 	{"Access-Control-", "annotation/cors-"},
 	{"Www-Authenticate", "annotation/auth-realm"},
 }
 
-// causesOf returns what explains a value. Host, path and backend of an ingress explain no header.
+// causesOf returns the causes that can explain a value. Host, path and backend of an ingress cannot explain a
+// header.
 func causesOf(about []string, v Value) []string {
 	if strings.HasPrefix(v.What, "TLS") && slices.Contains(about, behave.FieldPrefix+"tls") {
 		return []string{behave.FieldPrefix + "tls"}

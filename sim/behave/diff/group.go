@@ -28,8 +28,8 @@ type Alike struct {
 // Place returns the step with its place in the file.
 func (d Difference) Place() string { return fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Step) }
 
-// Also says how many other steps differ alike, as in "and 3 other steps", or returns "". what is what
-// one of them is called.
+// Also returns the number of other steps in words, as in "and 3 other steps", or "" if there are
+// none. what is the noun in the singular.
 func (a Alike) Also(what string) string {
 	if len(a.Others) == 0 {
 		return ""

@@ -17,8 +17,8 @@ var (
 )
 
 // OfLua returns the mutants of files of Lua code, by file and line: statements of one line are
-// deleted, conditions are always or never true, and a returned truth value is the opposite. Statements
-// outside of functions are left alone.
+// deleted, conditions are always or never true, and returned truth values are negated. Statements
+// outside of functions have none.
 func OfLua(files map[string]string) []Mutant {
 	var all []Mutant
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -60,7 +60,7 @@ func OfLua(files map[string]string) []Mutant {
 }
 
 // luaCodes returns lines without their comments and the contents of their strings, and whether each
-// line begins within a comment or a string of several lines. The last entry is about the end.
+// line begins within a comment or a string of several lines. The last entry is for the end.
 func luaCodes(lines []string) (codes []string, within []bool) {
 	closing, comment := "", false // what ends the long bracket that is open, and whether it is a comment
 	for _, text := range lines {
@@ -153,7 +153,7 @@ func luaBranch(codes []string, condition int) (branch []int) {
 		}
 		branch = append(branch, i+1)
 	}
-	return nil // the text is no Lua
+	return nil // the text is not valid Lua
 }
 
 // luaElse matches a line that begins another branch.

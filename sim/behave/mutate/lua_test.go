@@ -40,7 +40,7 @@ end`, "\n")
 	}
 }
 
-// Comments, and names that end like operators, hide no mutant. Text is no code.
+// Comments, and names that end like operators, do not hide mutants. Strings have none.
 func TestLuaThatLooksLikeOther(t *testing.T) {
 	code := `local help = [[
 function f()

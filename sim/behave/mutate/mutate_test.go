@@ -159,7 +159,7 @@ func namesOf(mutants []Mutant) (all []string) {
 	return all
 }
 
-// What a comment of the template contains is no code, even if it looks like it.
+// Comments of the template have no mutants, even if they look like code.
 func TestCommentsOfTemplatesHaveNoMutants(t *testing.T) {
 	files := map[string]string{"x.tmpl": `{{/*
 {{ if .Old }}
@@ -214,7 +214,7 @@ tcp_nodelay on;`}
 	}
 }
 
-// Each number of a directive has a mutant, also one that follows another.
+// Each number of a directive has a mutant, even directly after another number.
 func TestNumbersNextToEachOther(t *testing.T) {
 	var got []string
 	for _, m := range OfTemplate(map[string]string{"x.tmpl": "large_client_header_buffers 4 8k 2x;"}) {

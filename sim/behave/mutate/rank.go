@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Ranker orders cases by how likely they are to watch a line: how many rare words the text of the
-// case has in common with the line and what surrounds it.
+// Ranker orders cases by how likely they are to watch a line: by the number of rare words that the
+// text of the case has in common with the line and the lines around it.
 type Ranker struct {
 	words map[string]map[string]bool // of each case
-	rare  map[string]float64         // how much a word says
+	rare  map[string]float64         // the weight of a word: the rarer, the higher
 }
 
 // NewRanker returns a ranker of cases, given their texts by name.
@@ -46,7 +46,7 @@ func (r *Ranker) Order(files map[string]string, m Mutant, names []string) []stri
 	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 }
 
-// Similar returns the mutants, the one first that a case is most likely to watch.
+// Similar returns the mutants, sorted by how likely a case is to watch them, the most likely first.
 func (r *Ranker) Similar(files map[string]string, mutants []Mutant, name string) []Mutant {
 	score := map[string]float64{}
 	for _, m := range mutants {

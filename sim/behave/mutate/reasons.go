@@ -23,9 +23,9 @@ type Reason struct {
 }
 
 // ParseReasons reads reasons, one per line: FILE and a colon and a line of this file (or *), or
-// annotation/NAME, config/NAME or flag/NAME, which may have wildcards; then a tab, and the reason. Between
-// a line and its reason, there may be what the mutants do to the line, and another tab. name is that of
-// the file with the reasons, for errors.
+// annotation/NAME, config/NAME or flag/NAME, which may have wildcards; then a tab, and the reason. A
+// line of a file may be followed by a tab and the value of Reason.Change. name is the name of the file
+// with the reasons, for errors.
 func ParseReasons(name, text string) ([]Reason, error) {
 	var all []Reason
 	for i, line := range strings.Split(text, "\n") {

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// Outcome is what became of a mutant.
+// Outcome is the outcome of trying a mutant.
 type Outcome string
 
 // The outcomes of mutants.

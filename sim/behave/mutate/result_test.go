@@ -31,7 +31,7 @@ func TestMarkdown(t *testing.T) {
 	golden.Check(t, "testdata/page.md", page.Bytes())
 }
 
-// Of an earlier run, cases can be left that this run does not have.
+// Results of an earlier run can name cases that this run does not have.
 func TestCasesOfOtherRunsAreNotCounted(t *testing.T) {
 	d := Document{Cases: []string{"a", "idle"}, Results: []Result{{Mutant: lineMutant(Template, "a.tmpl", 1, "delete", "a;", ""), Outcome: Killed, By: []string{"a", "gone"}}}}
 	var page strings.Builder
@@ -43,7 +43,7 @@ func TestCasesOfOtherRunsAreNotCounted(t *testing.T) {
 	}
 }
 
-// A reason is text, whatever it contains.
+// A reason is shown as text, whatever it contains.
 func TestReasonsAreEscaped(t *testing.T) {
 	m := lineMutant(Template, "a.tmpl", 1, "delete", "a;", "")
 	d := Document{Results: []Result{{Mutant: m, Outcome: Survived}}, Reasons: map[string]string{m.Name: "on | off, as <host> says"}}

@@ -37,7 +37,7 @@ func scan(text string) []line {
 	return lines
 }
 
-// scanner knows what the lines so far leave unfinished.
+// scanner holds the constructs that the lines so far leave open.
 type scanner struct {
 	opened   []int   // numbers of the lines that open blocks of the template
 	inAction bool    // an action goes on in the next line
@@ -123,8 +123,8 @@ func (s *scanner) nest(l *line, word string) {
 	}
 }
 
-// actionEnd returns the length of the action at the start of a text; negative if it does not end
-// there.
+// actionEnd returns the length of the action at the start of a text, or a negative number if the
+// action does not end in it.
 func actionEnd(text string) int {
 	if i := strings.Index(text, "/*"); i >= 0 && strings.Trim(text[:i], "{- ") == "" {
 		return commentEnd(text)
@@ -200,10 +200,10 @@ func (l line) after(n int) string {
 	return text.String()
 }
 
-// balanced reports whether the line opens no block that it does not close, and closes no other one.
+// balanced reports whether the line closes exactly the blocks that it opens.
 func (l line) balanced() bool { return l.opens == 0 && l.lowest == 0 && l.branch == 0 }
 
-// outside is where in nginx's syntax a line begins.
+// outside is the state of nginx's syntax at the beginning of a line.
 type outside struct {
 	quote byte // of an argument that goes on in the next line; 0 if there is none
 	lua   int  // open braces of a block of Lua; 0 outside of one

@@ -34,7 +34,7 @@ func OfSettings(cases []*behave.Case) []Mutant {
 	return all
 }
 
-// Sets reports whether a case sets what a mutant ignores.
+// Sets reports whether a case sets the setting that a mutant ignores.
 func Sets(c *behave.Case, m Mutant) bool { return settings(c)[m.Kind][m.Was] }
 
 // settings returns the names of the settings of a case.
@@ -101,8 +101,7 @@ func ignored(config map[string]string, key string) map[string]string {
 	return less
 }
 
-// without returns a copy of a map without a name. The copy of an empty map is not nil: an empty
-// ConfigMap is one.
+// without returns a copy of a map without a name. The copy is nil only if settings is.
 func without(settings map[string]string, name string) map[string]string {
 	if settings == nil {
 		return nil

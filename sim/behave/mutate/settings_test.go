@@ -47,7 +47,7 @@ func TestWithoutRemovesOneSetting(t *testing.T) {
 			}
 		}
 	}
-	// The run looks for logs where an ignored key says.
+	// A run finds logs at the path in an ignored key.
 	less := Without(c, mutants[slices.IndexFunc(mutants, func(m Mutant) bool { return m.Was == "ssl-redirect" })])
 	if less.Config[behave.Ignored+"ssl-redirect"] != "false" {
 		t.Errorf("ConfigMap %v", less.Config)

@@ -10,7 +10,7 @@ import (
 
 // OfTemplate returns the mutants of the files of a template, by file and line:
 //   - delete: a line with a directive, or one that writes directives, is deleted;
-//   - on, off, true, false, and numbers: the value of a directive is another one;
+//   - on, off, true, false, and numbers: the value of a directive is replaced by another one;
 //   - always, never: a condition of the template does not depend on its data;
 //   - opposite: a condition of nginx is negated.
 func OfTemplate(files map[string]string) []Mutant {
@@ -124,7 +124,7 @@ var (
 	operator = regexp.MustCompile(`^(\s*if \(.* )(!?=|!?~\*?)( .*\) \{.*)$`)
 )
 
-// otherValues returns the line with other values: switches the other way round, and other numbers.
+// otherValues returns the line with other values: with inverted switches, and other numbers.
 func otherValues(text string) []variant {
 	if strings.HasPrefix(strings.TrimSpace(text), "access_log ") {
 		return nil // on would be the name of a file

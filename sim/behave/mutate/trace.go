@@ -57,7 +57,7 @@ func ReadTrace(log string, files map[string]string) Reached {
 	return r
 }
 
-// fileOf returns the name of the file that lies at a path; empty if none does.
+// fileOf returns the name of the file at a path, or "" if there is none.
 func fileOf(source string, files map[string]string) string {
 	for rest := source; rest != ""; {
 		if _, ok := files[rest]; ok {

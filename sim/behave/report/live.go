@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// Change is an annotation or ConfigMap key with what the live changes of all its cases found.
+// Change sums up the live changes of an annotation or ConfigMap key in all cases.
 type Change struct {
 	Name    string        `json:"name"`              // annotation/rewrite-target
 	Cases   int           `json:"cases"`             // in which it was changed
@@ -27,7 +27,7 @@ type Change struct {
 	Slowest time.Duration `json:"slowest,omitempty"` // until the change was seen, in those that measure it; in nanoseconds
 }
 
-// Matrix is changes.json: what a live run found.
+// Matrix is changes.json, the summary of a live run.
 type Matrix struct {
 	Run
 	Changes []Change `json:"changes"`
@@ -54,7 +54,7 @@ func ChangesJSON(w io.Writer, d Document) error {
 	return nil
 }
 
-// How says how the changes took effect: reload, dynamic, either, or "" if no case shows it.
+// How returns how the changes took effect: reload, dynamic, either, or "" if no case shows it.
 func (c Change) How() string {
 	switch {
 	case c.Reload > 0 && c.Dynamic > 0:
@@ -118,7 +118,7 @@ func (c Change) cells() table.Row {
 	return table.Row{c.Name, c.Cases, cell(c.Reload, plain), cell(c.Dynamic, plain), cell(c.NotShown(), plain), cell(c.Bad, plain), slowest}
 }
 
-// NotShown is the number of cases whose answers are the same with and without it.
+// NotShown returns the number of cases whose answers are the same with and without it.
 func (c Change) NotShown() int { return c.Cases - c.Reload - c.Dynamic - c.Bad }
 
 // liveTable returns the live changes for a terminal, or "".

@@ -122,11 +122,11 @@ func (c Counts) present() []behave.Outcome {
 	return slices.DeleteFunc(slices.Clone(Outcomes), func(o behave.Outcome) bool { return c[o] == 0 })
 }
 
-// row is the number of outcomes of the cases that have something in common.
+// row counts the outcomes of the cases with a common topic or setting.
 type row struct {
 	Name   string
 	Counts Counts
-	Bad    bool // somebody must mend one of them
+	Bad    bool // somebody must fix one of them
 }
 
 // rows counts the outcomes by name. A case may have several names.

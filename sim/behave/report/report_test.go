@@ -73,7 +73,7 @@ func liveDocument() Document {
 	return Of(Run{Subject: "bundled controller", Driver: "local", Took: 83 * time.Second}, cases, results)
 }
 
-// Each format shows the results as its golden file says.
+// Each format shows the results as in its golden file.
 func TestFormats(t *testing.T) {
 	checkFormats(t, document(), "testdata/")
 }
@@ -166,7 +166,7 @@ func TestReportsEscapeTexts(t *testing.T) {
 	}
 }
 
-// A reason that many cases in a row have is written once.
+// A reason of several successive cases is written once.
 func TestLinesWithTheSameReason(t *testing.T) {
 	var out strings.Builder
 	lines := NewLines(&out)

@@ -29,10 +29,10 @@ var words = map[behave.Outcome]struct {
 	behave.Skipped:  {"skip", text.FgHiBlack},
 }
 
-// Lines writes results as they come, each with a line or more.
+// Lines writes results as they arrive, each on one or more lines.
 type Lines struct {
 	to   io.Writer
-	last string // the reason in the last line; without one, ""
+	last string // the reason in the last line, or ""
 }
 
 // NewLines returns a writer of results.
@@ -40,8 +40,8 @@ func NewLines(to io.Writer) *Lines { return &Lines{to: to} }
 
 // Write writes a line for a case that did not pass, with its place in the file, and a line for each
 // further failure. It writes nothing for a case that passed or has a declared difference. Of successive
-// cases with the same reason, only the first line has it: all cases have the same if a controller
-// does not start.
+// cases with the same reason, only the first line has it, because all cases have the same reason if a
+// controller does not start.
 func (l *Lines) Write(r behave.Result) error {
 	if r.Outcome == behave.Passed || r.Outcome == behave.Differs {
 		return nil

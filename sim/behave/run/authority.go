@@ -32,7 +32,8 @@ type authorityServer struct {
 	certificates map[string]issued
 }
 
-// listenForAuthorities opens the listener that certificates name, if any does. serve answers there.
+// listenForAuthorities opens the listener of the URLs in certificates, if any names one. serve answers
+// the requests.
 func listenForAuthorities(certificates map[string]behave.Certificate) (*authorityServer, error) {
 	needed := false
 	for _, spec := range certificates {
@@ -48,7 +49,7 @@ func listenForAuthorities(certificates map[string]behave.Certificate) (*authorit
 	return &authorityServer{listener: listener}, nil
 }
 
-// url returns a URL of the server; empty if there is none.
+// url returns a URL of the server, or "" if there is no server.
 func (a *authorityServer) url(path string) string {
 	if a == nil {
 		return ""
@@ -56,7 +57,7 @@ func (a *authorityServer) url(path string) string {
 	return "http://" + a.listener.Addr().String() + path
 }
 
-// serve begins to answer.
+// serve starts to answer requests.
 func (a *authorityServer) serve(certificates map[string]issued) {
 	if a == nil {
 		return

@@ -22,7 +22,7 @@ type background struct {
 }
 
 // begin sends the request of a step. It returns when a pod has received the request, when the
-// request is answered, or when neither is to be expected any more.
+// request is answered, or when neither is expected any more.
 func (s *stay) begin(ctx context.Context, step behave.Step) error {
 	since, err := s.last()
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *stay) finish() error {
 		}
 		assign(b.exchanges, slices.DeleteFunc(received, func(r backend.Received) bool { return !s.owns(r.Service) || !b.names(r) }))
 		for i := range b.exchanges {
-			b.exchanges[i].LogsUnknown = true // lines of other steps are among them
+			b.exchanges[i].LogsUnknown = true // the logs also have lines of other steps
 		}
 		s.records[b.step].Exchanges = b.exchanges
 	}

@@ -124,7 +124,7 @@ func sign(name string, spec behave.Certificate, signer *issued, authorities *aut
 		return issued{}, err
 	}
 	made := issued{spec, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}}
-	if signer != nil && signer.spec.SignedBy != "" { // an authority in between
+	if signer != nil && signer.spec.SignedBy != "" { // an intermediate authority
 		made.Certificate.Certificate = append(made.Certificate.Certificate, signer.Certificate.Certificate...)
 	}
 	return made, nil
@@ -150,7 +150,7 @@ func newKey(algorithm string) (crypto.Signer, error) {
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 }
 
-// chain returns the certificate and the authorities in between in PEM.
+// chain returns the certificate and the intermediate authorities in PEM.
 func (i issued) chain() []byte {
 	var all []byte
 	for _, der := range i.Certificate.Certificate {
@@ -170,8 +170,8 @@ func (i issued) pems() (certificate, key []byte, err error) {
 }
 
 // secrets returns the Secrets of a case's certificates. An authority has only ca.crt, and ca.crl if
-// it revokes any. Any other
-// certificate has tls.crt and tls.key, and ca.crt if an authority of the case signed it.
+// it revokes any. Any other certificate has tls.crt and tls.key, and ca.crt if an authority of the
+// case signed it.
 func secrets(c *behave.Case, all map[string]issued, now time.Time) ([]*corev1.Secret, error) {
 	var made []*corev1.Secret
 	for _, name := range slices.Sorted(maps.Keys(all)) {

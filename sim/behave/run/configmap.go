@@ -38,7 +38,7 @@ const (
 	loopback6   = "::1"
 )
 
-// configure gives the controller's ConfigMap the keys that it had before the first case, and these.
+// configure sets the data of the controller's ConfigMap: the keys before the first case, and these.
 func (i *installation) configure(ctx context.Context, config map[string]string) error {
 	if i.configMap.Name == "" {
 		return nil

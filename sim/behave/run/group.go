@@ -51,8 +51,7 @@ type plan struct {
 // others.
 var ordinary = plan{claims: claimsOf, length: lengthOf, longest: 8 * time.Second}
 
-// grouped divides the cases into groups and batches. Groups are in the order of their first case,
-// batches as well.
+// grouped divides the cases into groups and batches, both in the order of their first case.
 func grouped(cases []*behave.Case, by plan) []*group {
 	var groups []*group
 	byFlags := map[string]*group{}
@@ -117,7 +116,7 @@ func canonical(settings map[string]string) string {
 	return all.String()
 }
 
-// claims are the parts of a cluster that a case must have for itself.
+// claims are the parts of a cluster that a case cannot share with others.
 type claims struct {
 	everything bool // it affects all others: an ingress without a host, or a change of the ConfigMap
 	hosts      []string
@@ -136,7 +135,7 @@ func claimsOf(c *behave.Case) claims {
 			all.namespaces = append(all.namespaces, manifest.Object.GetName())
 		}
 		if manifest.Object.GetKind() == "IngressClass" {
-			all.everything = true // it may be the default, or have the name of another case's
+			all.everything = true // it may be the default class, or have the name of another case's class
 		}
 		if manifest.Object.GetKind() != "Ingress" {
 			continue
@@ -206,8 +205,8 @@ func Namespace(c *behave.Case) string {
 	}, strings.ToLower(c.Name)), "case")
 }
 
-// Repeated returns an error if two cases have the same name: it names their results, and their objects
-// in the cluster.
+// Repeated returns an error if two cases have the same name, because results and objects in the cluster
+// are named after their case.
 func Repeated(cases []*behave.Case) error {
 	files := map[string]string{}
 	var wrong []error

@@ -75,7 +75,7 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// Cases whose changes take long do not all wait for each other.
+// Cases with many changes are divided among several batches.
 func TestBatchesAreShort(t *testing.T) {
 	var cases []*behave.Case
 	for i := range 10 {

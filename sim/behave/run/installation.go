@@ -47,8 +47,8 @@ type installation struct {
 	// reloadsAlways says that changes of endpoints also need a reload, so that reloads say nothing
 	// about a change.
 	reloadsAlways bool
-	turn          int               // of the sentinel's pods
-	moves         int               // of the sentinel's host
+	turn          int               // the number of the sentinel's current pod
+	moves         int               // how often the sentinel's host changed
 	adapter       string            // of the controller; empty: the default
 	flags         map[string]string // of the controller
 	patience      time.Duration     // how long the controller may take to serve a change
@@ -60,7 +60,7 @@ type installation struct {
 	base      map[string]string    // its data before the first case
 	syslog    *syslogServer        // nil unless nginx logs to syslog
 	seen      int                  // the last record of the fleet that was read
-	config    map[string]string    // its data now
+	config    map[string]string    // the ConfigMap's data now
 	ipv6      bool                 // whether nginx listens on IPv6 as well, where the driver restricts it to IPv4
 
 	served func(*behave.Case, []byte) // see Options
@@ -150,7 +150,7 @@ func (i *installation) close(ctx context.Context) error {
 	return errors.Join(i.instance.Stop(ctx), i.syslog.close(), i.log.Close(), i.file.Close())
 }
 
-// put creates or replaces objects, in their order.
+// put creates or replaces objects, in the given order.
 func (i *installation) put(ctx context.Context, objects ...runtime.Object) error {
 	for _, typed := range objects {
 		object, err := cluster.Object(typed)
@@ -189,7 +189,7 @@ func (i *installation) generation() int {
 // nginxConf is the path of nginx's configuration.
 const nginxConf = "/etc/nginx/nginx.conf"
 
-// show calls Options.Served with what nginx is configured with now.
+// show calls Options.Served with the current nginx.conf.
 func (i *installation) show(c *behave.Case) error {
 	files, ok := i.instance.(driver.Files)
 	if i.served == nil || !ok || files.FileRoot() == "" {

@@ -16,12 +16,12 @@ const bound = 10 * time.Second
 
 // trial is the live change of one annotation or ConfigMap key of a case.
 type trial struct {
-	*behave.LiveChange              // what was found
+	*behave.LiveChange              // the findings
 	of                 *behave.Case // the case as it is written
 	full               *behave.Case // the same, up to its first change
-	bare               *behave.Case // the same, without what the trial changes
+	bare               *behave.Case // the same, without the annotation or key
 
-	without  []behave.Failure // what fails before it is set for the first time
+	without  []behave.Failure // the expectations that fail before it is set for the first time
 	failures []behave.Failure // why the trial failed
 	took     time.Duration    // the trial
 }
@@ -154,7 +154,8 @@ func (l *live) watched(c *behave.Case, result behave.Result) {
 	}
 }
 
-// alone gives each attempt that is lone, or each that is not, a controller of its own.
+// alone returns a group for each attempt whose field lone has this value, so that each has its own
+// controller.
 func (l *live) alone(lone bool) []*group {
 	var groups []*group
 	for c, a := range l.attempts {

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/behave/run"
 )
 
-// A live run sets and removes what cases cover, says how nginx took it, and names what is not seen.
+// A live run sets and removes the settings that cases cover, and reports reloads and unseen changes.
 func TestLive(t *testing.T) {
 	o := options(t, load(t, "testdata/cases/live/*.yaml")...)
 	o.Bound = 2 * time.Second

@@ -24,7 +24,7 @@ const (
 	// logQuiet is how long to wait for the lines of earlier requests before a step that counts
 	// lines, if no line shows that it is the last one.
 	logQuiet = 50 * time.Millisecond
-	// logPoll is the time between two looks at a log.
+	// logPoll is the time between two reads of a log.
 	logPoll = 5 * time.Millisecond
 )
 
@@ -53,7 +53,7 @@ func (l logPath) in(root, output string, config map[string]string) string {
 	return filepath.Join(root, path)
 }
 
-// meant returns the value of a ConfigMap key, also of one that the controller ignores.
+// meant returns the value of a ConfigMap key, even if the key has the prefix behave.Ignored.
 func meant(config map[string]string, key string) string {
 	return cmp.Or(config[key], config[behave.Ignored+key])
 }
@@ -174,7 +174,7 @@ func (f *follower) more(before []string) ([]string, error) {
 	return append(before, slices.DeleteFunc(lines, ofSentinel)...), err
 }
 
-// lacks reports whether lines must still come.
+// lacks reports whether expected lines are missing.
 func (l *stepLogs) lacks(access, errors []string) bool {
 	return slices.ContainsFunc(l.expected, func(e behave.Expect) bool {
 		return e.AccessLog.Lacks(access) || e.ErrorLog.Lacks(errors)

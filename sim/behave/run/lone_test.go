@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// An attempt that fails is repeated alone, and only that decides.
+// An attempt that fails is repeated alone, and only the repetition decides.
 func TestFailedAttemptIsRepeatedAlone(t *testing.T) {
 	for _, last := range []behave.Outcome{behave.Passed, behave.Failed} {
 		of, start := &behave.Case{Name: "a/b"}, &behave.Case{Name: "a/b"}

@@ -37,7 +37,7 @@ func (q *queue) claim() *group {
 	return most
 }
 
-// share is how many batches each installation of the group would have after another claim.
+// share returns how many batches each installation of the group would have after another claim.
 func (g *group) share() float64 { return float64(len(g.batches)) / float64(g.installations+1) }
 
 // release ends a claim.
@@ -65,9 +65,9 @@ func (q *queue) putBack(g *group, batches []batch) {
 	g.batches = slices.Concat(batches, g.batches)
 }
 
-// abandon is called if an installation for the group does not start, or serves nothing. It takes all batches of the group
-// out of the queue, unless another installation runs them; then the group gets no more installations
-// until those have ended.
+// abandon is called if an installation for the group does not start, or serves nothing. It takes all
+// batches of the group out of the queue, unless another installation runs them; then the group gets
+// no more installations until those have ended.
 func (q *queue) abandon(g *group) []batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -31,7 +31,7 @@ type Options struct {
 	Subject subject.Subject
 	// ConfigMap is the name of the controller's own ConfigMap.
 	ConfigMap types.NamespacedName
-	// Bundled says that the subject is the bundled controller, which may differ as cases admit.
+	// Bundled says that the subject is the bundled controller, which may differ as cases declare.
 	Bundled bool
 	// Has reports whether nginx and the machine have what a case needs.
 	Has func(need string) bool
@@ -44,8 +44,8 @@ type Options struct {
 	Bound time.Duration
 	// Done is called with each result, by one goroutine at a time. It may be nil.
 	Done func(behave.Result)
-	// Recorded is called before Done with what was recorded of a case, if all of its steps could be
-	// performed: one record for each. It is called by one goroutine at a time. It may be nil.
+	// Recorded is called before Done with the records of a case, one for each step, if all of its
+	// steps could be performed. It is called by one goroutine at a time. It may be nil.
 	Recorded func(*behave.Case, []behave.Record)
 	// Patience is how long the controller may take to serve a change. 0 means 90 s, or longer where a
 	// cluster is shared.
@@ -93,7 +93,7 @@ func (r *results) add(c *behave.Case, result behave.Result) {
 	}
 }
 
-// of returns the results of cases. Those that have none are void, because of err.
+// of returns the results of cases. Cases without a result are void, because of err.
 func (r *results) of(cases []*behave.Case, err error) []behave.Result {
 	why := "the run ended before"
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -114,7 +114,7 @@ func (r *results) of(cases []*behave.Case, err error) []behave.Result {
 
 type runner struct {
 	Options
-	// perform runs a case whose objects are live. conclude gets its result, or that it is void.
+	// perform runs a case whose objects are live. conclude is called with its result, or a void one.
 	perform  func(context.Context, *stay) behave.Result
 	conclude func(*behave.Case, behave.Result)
 
@@ -223,8 +223,8 @@ func (r *runner) install(ctx context.Context, g *group) error {
 }
 
 // servesNothing returns an error if an installation that has not served any batch does not even serve
-// without the objects of cases. Otherwise, each half of each batch would wait for it. reason is why
-// batch b was not served.
+// without the objects of cases. Without this check, each half of each batch would time out. reason is
+// why batch b was not served.
 func (r *runner) servesNothing(ctx context.Context, in *installation, b batch, reason error) error {
 	if !errors.Is(reason, errNotServing) || in.proven || in.ended() || r.Whole || len(b.cases) == 1 && r.queue.empty() {
 		return nil
@@ -280,7 +280,7 @@ func (r *runner) voidAll(ctx context.Context, batches []batch, reason error) {
 	}
 }
 
-// batch runs the cases of a batch. unasked says why none of them could be asked, and left why some
+// batch runs the cases of a batch. unasked says why none of them could be run, and left why some
 // of their objects could not be removed. Cases that would touch objects of others are taken out of
 // the batch.
 func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked, left error) {
@@ -328,7 +328,7 @@ func (r *runner) batch(ctx context.Context, in *installation, b *batch) (unasked
 		began := time.Now()
 		result := r.perform(ctx, s)
 		if ctx.Err() != nil {
-			return nil, nil // what was recorded is not complete
+			return nil, nil // the records are not complete
 		}
 		result.Took = time.Since(began)
 		r.recorded(s)

@@ -43,12 +43,12 @@ const sentinel = "windtunnel-sentinel"
 // errNotServing is part of the error if the controller does not serve a change of the sentinel.
 var errNotServing = errors.New(behave.NotServing)
 
-// loudness says how a change of the sentinel may be made.
+// loudness says whether a change of the sentinel may cause a reload.
 type loudness bool
 
 const (
 	noisy loudness = false // with a reload, which is faster
-	quiet loudness = true  // with endpoints only, so that the number of reloads tells what else did
+	quiet loudness = true  // with endpoints only, so that all reloads have other causes
 )
 
 // reachable returns the annotations with which the sentinel answers whatever the ConfigMap says.
@@ -58,7 +58,7 @@ func reachable(config map[string]string) map[string]string {
 	for key, value := range map[string]string{
 		"force-ssl-redirect":     "false",
 		"whitelist-source-range": "0.0.0.0/0,::/0",
-		"denylist-source-range":  "192.0.2.1/32", // nobody (RFC 5737)
+		"denylist-source-range":  "192.0.2.1/32", // no client's address (RFC 5737)
 		"service-upstream":       "false",
 	} {
 		if config[key] != "" {
@@ -72,7 +72,7 @@ func reachable(config map[string]string) map[string]string {
 	return prefixed
 }
 
-// sentinelNamespace is the namespace of the sentinel: one that the controller watches.
+// sentinelNamespace returns the namespace of the sentinel, which the controller watches.
 func (i *installation) sentinelNamespace() string {
 	if i.shared != nil {
 		return i.shared.Namespace()
@@ -114,7 +114,7 @@ func (i *installation) sentinelService() *corev1.Service {
 	}
 }
 
-// host is the sentinel's host. Its domain is the sentinel's namespace, which no other run has.
+// host returns the sentinel's host. Its domain is the sentinel's namespace, which no other run has.
 func (i *installation) host() string {
 	return fmt.Sprintf("%s-%d.%s.invalid", sentinel, i.moves, i.sentinelNamespace())
 }
@@ -125,8 +125,8 @@ func (i *installation) move(ctx context.Context) error {
 	return i.put(ctx, i.sentinelIngress())
 }
 
-// sentinelClass is the class of the sentinel's ingress: one of its own, unless the controller has been
-// there before.
+// sentinelClass returns the class of the sentinel's ingress: one of its own, or the class of a shared
+// controller.
 func (i *installation) sentinelClass() string {
 	if i.shared != nil {
 		return i.shared.Class()
@@ -150,7 +150,7 @@ func (i *installation) sentinelIngress() *networkingv1.Ingress {
 	}
 }
 
-// pod is the name of the sentinel's pod.
+// pod returns the name of the sentinel's pod.
 func (i *installation) pod() string { return fmt.Sprintf("%s/%s-%d", sentinel, sentinel, i.turn) }
 
 // rotate replaces the sentinel's pod.

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// podPort is the port of pods to which services without a numeric targetPort lead.
+// podPort is the port of pods behind services without a numeric targetPort.
 const podPort = 8080
 
 // service is a service of a case with its pods.
@@ -70,7 +70,7 @@ func (s *stay) serve(ctx context.Context, name string, pods behave.Pods) error {
 	return s.scale(ctx, made, replicas)
 }
 
-// script translates what a case says about pods.
+// script translates the pods of a case to a script of the backend.
 func (s *stay) script(pods behave.Pods) (backend.Script, error) {
 	script := backend.Script{Protocol: backend.Protocol(pods.Protocol), Answer: answer(pods.Answer)}
 	for _, rule := range pods.Rules {
@@ -110,7 +110,7 @@ func answer(a behave.Answer) backend.Answer {
 	return translated
 }
 
-// scale gives a service so many pods. The newest go first.
+// scale sets the number of pods of a service. It ends the newest pods first.
 func (s *stay) scale(ctx context.Context, of *service, replicas int) error {
 	var gone []backend.Pod
 	for len(of.pods) > replicas {

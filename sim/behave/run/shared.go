@@ -28,8 +28,8 @@ func unsupported(d driver.Driver, c *behave.Case) string {
 	return ""
 }
 
-// adapt adapts groups to the driver: those of a standing controller are one group, whose batches have
-// room for their pods.
+// adapt adapts groups to the driver: those of a standing controller become one group, with batches
+// whose pods fit into the pool.
 func adapt(groups []*group, d driver.Driver) []*group {
 	standing, ok := d.(driver.Standing)
 	if !ok || len(groups) == 0 {
@@ -44,7 +44,7 @@ func adapt(groups []*group, d driver.Driver) []*group {
 	return []*group{one}
 }
 
-// within divides a batch into batches with at most so many pods, unless one case has more.
+// within divides a batch into batches with at most room pods each, unless a single case has more.
 func (b batch) within(room int) []batch {
 	if room <= 0 {
 		return []batch{b}
@@ -61,7 +61,7 @@ func (b batch) within(room int) []batch {
 	return all
 }
 
-// podsOf returns how many pods a case starts.
+// podsOf returns the number of pods that a case starts.
 func podsOf(c *behave.Case) int {
 	all := 0
 	for name, pods := range c.Pods {
@@ -89,8 +89,8 @@ func Pods(cases []*behave.Case) (most, all int) {
 	return most, all
 }
 
-// exclude concludes a case that cannot be asked because its objects would touch those of others,
-// and takes it out of its batch. It reports whether err is such an error.
+// exclude concludes a case that cannot be run because its objects would touch those of others, and
+// takes it out of its batch. It reports whether err says so.
 func (r *runner) exclude(b *batch, c *behave.Case, err error) bool {
 	if !errors.Is(err, cluster.ErrNotOurs) {
 		return false
@@ -132,7 +132,7 @@ func (i *installation) createSharedSentinel(ctx context.Context) error {
 	return i.move(ctx)
 }
 
-// classOf returns the class that a case means by a name: by nginx, that of the controller.
+// classOf translates the name of a class in a case: nginx stands for the class of the controller.
 func (s *stay) classOf(name string) string {
 	if name == corpus.IngressClass && !s.aboutClasses() {
 		return s.in.class

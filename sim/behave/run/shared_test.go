@@ -23,12 +23,12 @@ func TestConnectionsReachEveryController(t *testing.T) {
 	for n := 2; n < 50; n++ {
 		missed := func(k int) float64 { return float64(n) * math.Pow(1-1/float64(n), float64(k)) }
 		if k := steadyAmong(n); missed(k) > unseen || missed(k-1) <= unseen {
-			t.Errorf("%d controllers: after %d connections one is missed with %g", n, k, missed(k))
+			t.Errorf("%d controllers: after %d connections one is missed with probability %g", n, k, missed(k))
 		}
 	}
 }
 
-// standing is a driver of a standing controller with this much room.
+// standing is a driver of a standing controller with room for this many pods.
 type standing int
 
 func (standing) Name() string                          { return "standing" }

@@ -33,12 +33,12 @@ type stay struct {
 	certificates map[string]issued
 	authorities  *authorityServer    // nil unless certificates name its URLs
 	services     map[string]*service // by name, as in Spec.Pods
-	ports        map[string]string   // on which nginx listens, by how the case writes them
+	ports        map[string]string   // on which nginx listens, by the port in the case
 	written      []*unstructured.Unstructured
 	jars         *ask.Jars
 	records      []behave.Record // one for each step so far
 	backgrounds  []*background
-	patience     time.Duration // how long to wait for what pods must still receive
+	patience     time.Duration // how long to wait for requests that pods must still receive
 }
 
 // enter starts the pods of a case and creates everything that its other objects refer to: the
@@ -170,8 +170,8 @@ func (s *stay) prepared(manifest behave.Manifest) (*unstructured.Unstructured, e
 // classAnnotation names the class of an ingress without ingressClassName.
 const classAnnotation = "kubernetes.io/ingress.class"
 
-// aboutClasses reports whether the case is about classes, so that an ingress without a class must
-// stay without one.
+// aboutClasses reports whether the case tests classes, so that an ingress without a class must stay
+// without one.
 func (s *stay) aboutClasses() bool {
 	_, flag := s.Flags["watch-ingress-without-class"]
 	return flag || slices.ContainsFunc(s.Manifests, func(m behave.Manifest) bool { return m.Object.GetKind() == "IngressClass" })

@@ -140,7 +140,7 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 	to := s.target()
 	to.Sessions = tls.NewLRUClientSessionCache(0)
 	rounds := 1
-	if !single.Together && !single.KeepAlive { // what pods receive is told apart by sending one request at a time
+	if !single.Together && !single.KeepAlive { // one request at a time, so that receptions can be attributed
 		rounds, single.Times = max(single.Times, 1), 1
 	}
 	for range rounds {
@@ -169,7 +169,7 @@ func (s *stay) ask(ctx context.Context, step behave.Step) ([]behave.Exchange, er
 	return all, err
 }
 
-// target is what the client of a case connects to.
+// target returns the listeners, certificates and jars for the client of a case.
 func (s *stay) target() ask.Target {
 	to := ask.Target{HTTP: s.in.instance.Address(), HTTPS: s.in.instance.TLS(), Certificates: map[string]tls.Certificate{}, NameOf: s.nameOf, Jars: s.jars}
 	if to.HTTP.Addr().IsLoopback() { // nginx listens on the loopback address of IPv6 as well

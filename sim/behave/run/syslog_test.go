@@ -29,7 +29,7 @@ func TestSyslogAddress(t *testing.T) {
 	}
 }
 
-// Two installations can run the same case: each gets a port of its own, and keeps it.
+// Two installations can run the same case: each gets its own port, and keeps it.
 func TestSyslogPorts(t *testing.T) {
 	ports := map[string]bool{}
 	for range 2 {
@@ -48,7 +48,7 @@ func TestSyslogPorts(t *testing.T) {
 	}
 }
 
-// Lines come without what syslog adds, each in the file of its log.
+// Each line is written to the file of its log, without the prefix that syslog adds.
 func TestSyslogServer(t *testing.T) {
 	s, err := serveSyslog(netip.MustParseAddrPort("127.0.0.1:0"), t.TempDir())
 	if err != nil {

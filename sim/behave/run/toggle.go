@@ -31,13 +31,13 @@ const (
 type goal struct {
 	failures []behave.Failure // the expectations that fail
 	watch    []behave.Step    // requests that can be repeated until they show the change
-	once     bool             // to ask only once, when the bound is over
+	once     bool             // send the requests only once, after the bound
 }
 
-// watch performs a trial: the case is applied without what the trial changes.
+// watch performs a trial. The case is applied without the annotation or key that the trial changes.
 func (l *live) watch(ctx context.Context, s *stay) behave.Result {
 	t := l.trials[s.Case]
-	s.patience = arrival // a request whose answer shows nothing yet is repeated
+	s.patience = arrival // a request that does not show the change yet is repeated
 	before, err := s.answers(ctx, t.bare.Steps, l.Bundled)
 	if err != nil {
 		return behave.Voided(t.of, err.Error())
@@ -174,9 +174,8 @@ func (l *live) see(ctx context.Context, s *stay, want goal, began time.Time) (ti
 	return 0, nil
 }
 
-// rest waits as long as a change may take that cannot be watched: until the controller reports a
-// sync, until nginx is reloaded, or until neither seems to come, and then until the workers have
-// polled for endpoints.
+// rest waits for a change that cannot be watched: until the controller reports a sync or nginx is
+// reloaded, but not longer than soon, and then until the workers have polled for endpoints.
 func (i *installation) rest(ctx context.Context, generation int) error {
 	for began := time.Now(); time.Since(began) < soon && i.generation() == generation && !i.whys.any(); {
 		if err := pause(ctx, watchEvery); err != nil {
@@ -204,7 +203,7 @@ func (s *stay) slow(step behave.Step) bool {
 	return true
 }
 
-// become changes what differs between two states of the case: annotations, and the ConfigMap.
+// become writes the differences between two states of the case: annotations and the ConfigMap.
 func (s *stay) become(ctx context.Context, from, to *behave.Case) error {
 	for i, manifest := range to.Manifests {
 		if manifest.Object == from.Manifests[i].Object {

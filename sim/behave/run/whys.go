@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	mostWhys    = 3   // of a change that are kept
+	mostWhys    = 3   // how many reasons of a change are kept
 	longestWhy  = 120 // characters
 	abbreviated = "…"
 )
 
-// whys are the reasons that a controller gives for what it does, if it reports its syncs.
+// whys are the reasons that a controller reports for its syncs, if it reports them.
 type whys struct {
 	mu  sync.Mutex
 	all []string // the first ones since the last reset
@@ -32,14 +32,14 @@ func (w *whys) see(e event.Event) {
 	}
 }
 
-// any reports whether there is one since the last reset.
+// any reports whether there is a reason since the last reset.
 func (w *whys) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.all) > 0
 }
 
-// take returns what was kept, and forgets it.
+// take returns the reasons, and resets them.
 func (w *whys) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

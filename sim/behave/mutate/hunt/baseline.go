@@ -19,7 +19,7 @@ import (
 // traceFile is the file of a hunt's folder with the lines of Lua that nginx executes.
 const traceFile = "lua.trace"
 
-// baseline is what the cases do without mutants.
+// baseline is the behaviour of the cases without mutants.
 type baseline struct {
 	Files      string              // a hash of the template that was marked, and of the Lua code that was traced
 	Cases      map[string]string   // hashes of the texts of the cases, by name
@@ -28,8 +28,8 @@ type baseline struct {
 	Rejections []string            // why nginx rejects configurations of cases that are about that
 }
 
-// of returns the baseline without what other cases than these say: those that are new or were
-// changed have to be run. With other files, nothing remains.
+// of returns the part of the baseline that is valid for these files and cases: it drops cases whose
+// text has changed and, if the files have changed, everything. cases has hashes by name.
 func (b baseline) of(files string, cases map[string]string) baseline {
 	if b.Files != files {
 		return baseline{Files: files, Cases: map[string]string{}, Reach: map[string][]string{}}

@@ -44,11 +44,11 @@ type Options struct {
 	// Report is called with each result, by one goroutine at a time, and with the number of mutants
 	// that are left. It may be nil.
 	Report func(r mutate.Result, left int)
-	// Log is called with what the hunt does next. It may be nil.
+	// Log is called with messages about the progress of the hunt. It may be nil.
 	Log func(format string, values ...any)
 }
 
-// Outcome is what a hunt finds.
+// Outcome is the outcome of a hunt.
 type Outcome struct {
 	Results []mutate.Result // in the order of the mutants
 	Cases   []string        // that pass without a mutant
@@ -91,7 +91,7 @@ func Do(ctx context.Context, o Options) (Outcome, error) {
 	return found, h.state.err()
 }
 
-// hunt is a hunt that goes on.
+// hunt is a hunt in progress.
 type hunt struct {
 	Options
 	state  *state
@@ -99,14 +99,14 @@ type hunt struct {
 	cases  map[string]*behave.Case // by name
 	able   []string                // the cases that pass without a mutant
 	reach  map[string][]string     // the cases that execute a line, by its site
-	marked map[string]bool         // the sites of the template whose execution shows
-	traced bool                    // the execution of all lines of Lua shows
+	marked map[string]bool         // the sites of the template whose execution is recorded
+	traced bool                    // the execution of all lines of Lua is recorded
 	usual  map[string]bool         // why nginx rejects configurations without mutants
-	// runs runs cases under mutants, all at once. If enough is not 0, the run ends when so many cases have
-	// failed.
+	// runs runs cases under mutants, all at once. If enough is not 0, the run ends when that many cases
+	// have failed.
 	runs func(ctx context.Context, mutants []mutate.Mutant, names []string, patience time.Duration, enough int) (verdict, error)
 
-	taking  sync.Mutex // of lots
+	taking  sync.Mutex // held while a lot is taken
 	mu      sync.Mutex
 	results map[string]mutate.Result // by the name of the mutant
 	kills   map[string]int           // how many mutants each case killed
@@ -150,17 +150,17 @@ func (h *hunt) begin(ctx context.Context) error {
 }
 
 // recall takes over the results of an earlier hunt, and returns their number. It omits survivors
-// that fewer cases reach now than then, because some of the cases that were run do not reach the
-// line any more. It also omits survivors that were tried with fewer cases than are now run first
-// (for a setting, all cases that set it), and those that are to be tried again, as well as mutants that
-// were killed only by cases that do not pass without them any more.
+// that fewer cases reach now, because some of the cases that were run no longer reach the line;
+// survivors that were tried with fewer cases than now run first (for a setting, all cases that set
+// it); survivors that Again retries; and mutants killed only by cases that no longer pass without
+// mutants.
 func (h *hunt) recall() int {
 	known := h.state.results()
 	for _, m := range h.Mutants {
 		if r, ok := known[m.Name]; ok && r.Was == m.Was && r.Now == m.Now {
 			r.Mutant = m
 			reached := len(h.reaching(m))
-			first := reached // how many cases are run before others are
+			first := reached // how many cases run first
 			if m.File != "" {
 				first = min(firstTries, reached)
 			}
@@ -234,7 +234,7 @@ func (h *hunt) enteringBranch(m mutate.Mutant) []string {
 	return slices.DeleteFunc(slices.Clone(h.able), func(name string) bool { return !entering[name] })
 }
 
-// outcome returns what was found.
+// outcome returns the outcome of the hunt.
 func (h *hunt) outcome() Outcome {
 	o := Outcome{Cases: h.able}
 	for _, m := range h.Mutants {
@@ -263,7 +263,7 @@ func parallel[T any](ctx context.Context, workers int, items []T, do func(contex
 	for _, item := range items {
 		group.Go(func() error {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // what ended the context is an error of its own, or the time is over
+				return nil //nolint:nilerr // another item has failed, or the time is over
 			}
 			return do(ctx, item)
 		})
@@ -283,7 +283,7 @@ func (h *hunt) of(names []string) []*behave.Case {
 // sameFlags reports whether two cases can share an installation.
 func sameFlags(a, b *behave.Case) bool { return maps.Equal(a.Flags, b.Flags) }
 
-// sameConfig reports whether two such cases can share a batch.
+// sameConfig reports whether two cases with the same flags can share a batch.
 func sameConfig(a, b *behave.Case) bool { return maps.Equal(a.Config, b.Config) }
 
 // hasty reports whether a case can fail on a busy machine: it measures time, counts by chance, or

@@ -58,7 +58,7 @@ func names(mutants []mutate.Mutant) (all []string) {
 	return all
 }
 
-// The mutants of a lot have cases of their own.
+// The mutants of a lot share no cases.
 func TestLotsKeepMutantsApart(t *testing.T) {
 	h := newHunt(t)
 	l, rest := h.lot(h.Mutants)
@@ -88,7 +88,7 @@ func TestKillersOfNeighboursComeEarly(t *testing.T) {
 	}
 }
 
-// So does a case that killed a mutant of the file that the line includes.
+// A case that killed a mutant of the file that the line includes comes early as well.
 func TestKillersOfAnIncludedFileComeFirst(t *testing.T) {
 	h := newHunt(t)
 	h.note(mutate.Result{Mutant: mutate.Mutant{File: "watch.tmpl", Line: 90}, Outcome: mutate.Killed, By: []string{"auth", "gone"}})
@@ -139,7 +139,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Of an earlier hunt, what changed is forgotten, and everything if the template did.
+// A baseline drops cases that have changed, and everything if the template has changed.
 func TestBaselineForgetsWhatChanged(t *testing.T) {
 	earlier := func() baseline {
 		return baseline{Files: "t", Cases: map[string]string{"a": "1", "b": "1", "c": "1"}, Passed: []string{"a", "b", "c"}, Reach: map[string][]string{"x:1": {"a", "b"}}}
@@ -154,7 +154,7 @@ func TestBaselineForgetsWhatChanged(t *testing.T) {
 	}
 }
 
-// The last line about a mutant holds, and a line that was cut off is left out.
+// The last line about a mutant is valid, and a line that was cut off is ignored.
 func TestStateIsRead(t *testing.T) {
 	h := newHunt(t)
 	s, err := openState(t.TempDir())
@@ -327,7 +327,7 @@ func TestKilledByCasesThatAreGone(t *testing.T) {
 	}
 }
 
-// tryLot tries the first lot of newHunt with runs that end as told.
+// tryLot tries the first lot of newHunt; run returns the verdict of each run.
 func tryLot(t *testing.T, h *hunt, run func(mutants, cases []string) verdict) map[string]mutate.Outcome {
 	t.Helper()
 	keepState(t, h)
@@ -346,8 +346,8 @@ func tryLot(t *testing.T, h *hunt, run func(mutants, cases []string) verdict) ma
 	return outcomes
 }
 
-// When cases of a lot are repeated because nothing was served for one of them, the other mutants
-// keep the cases that kill them.
+// If cases of a lot are repeated because nothing was served for one of them, the other mutants keep
+// the cases that killed them.
 func TestRepeatedCasesDecideAboutTheirMutantsOnly(t *testing.T) {
 	first := true
 	got := tryLot(t, newHunt(t), func(_, cases []string) verdict {
@@ -382,7 +382,7 @@ func TestHastyCasesOfALotAreRepeated(t *testing.T) {
 	}
 }
 
-// All idle cases get their chance with a mutant, also after some of them killed it.
+// All idle cases run with a mutant, even after some of them have killed it.
 func TestIdleCasesRunToTheLast(t *testing.T) {
 	h := newHunt(t)
 	h.WakeIdle = true
@@ -403,7 +403,7 @@ func TestIdleCasesRunToTheLast(t *testing.T) {
 	}
 }
 
-// An error ends the runs that go on.
+// An error ends the other runs.
 func TestAnErrorEndsTheHunt(t *testing.T) {
 	h := newHunt(t)
 	h.Workers = 2
@@ -419,7 +419,7 @@ func TestAnErrorEndsTheHunt(t *testing.T) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(10 * time.Second):
-			t.Error("the other run goes on")
+			t.Error("the other run continues")
 		}
 		return verdict{}, ctx.Err()
 	}

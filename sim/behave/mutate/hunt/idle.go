@@ -26,7 +26,7 @@ func (h *hunt) wakeIdle(ctx context.Context) error {
 	for range mostVotes {
 		idle := h.outcome().Idle
 		if len(idle) == 0 || ctx.Err() != nil {
-			return nil //nolint:nilerr // the time is over; what was found stays
+			return nil //nolint:nilerr // the time is over; earlier results are kept
 		}
 		m, ok := h.elected(idle, tried)
 		if !ok {

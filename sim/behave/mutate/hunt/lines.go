@@ -87,7 +87,7 @@ func (h *hunt) tryLines(ctx context.Context) error {
 // lot takes a lot from the head of a list of mutants.
 func (h *hunt) lot(mutants []mutate.Mutant) (l lot, rest []mutate.Mutant) {
 	l.cases = map[string][]string{}
-	reached, chosen := map[string]bool{}, map[string]bool{} // by the mutants of the lot; for them
+	reached, chosen := map[string]bool{}, map[string]bool{} // cases that reach the mutants of the lot; cases chosen for them
 	for i, m := range mutants {
 		if len(l.mutants) == lotSize || len(l.mutants) > 0 && m.Kind != l.mutants[0].Kind {
 			return l, append(rest, mutants[i:]...)

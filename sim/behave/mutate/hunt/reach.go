@@ -31,7 +31,7 @@ func newReach(cases map[string]*behave.Case) *reach {
 }
 
 // add records the lines that were executed while these cases ran. A line that was executed for a
-// host of some cases says nothing about the other cases.
+// host counts only for the cases with this host.
 func (r *reach) add(reached mutate.Reached, cases []*behave.Case) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *reach) note(c *behave.Case, sites map[string]bool) {
 	}
 }
 
-// into adds the cases of these names to those that execute each line.
+// into adds the cases with these names to all, under each line that they execute.
 func (r *reach) into(all map[string][]string, names []string) {
 	for site, executing := range r.lines {
 		for _, name := range names {
@@ -69,8 +69,8 @@ func (r *reach) into(all map[string][]string, names []string) {
 	}
 }
 
-// ownersOf returns the cases that have an ingress for a host, exactly or by a wildcard; none for the
-// default server.
+// ownersOf returns the cases that have an ingress for a host, exactly or by a wildcard. The default
+// server has none.
 func (r *reach) ownersOf(host string) []*behave.Case {
 	host = strings.TrimPrefix(host, "www.")
 	if owners := r.owners[host]; len(owners) > 0 {

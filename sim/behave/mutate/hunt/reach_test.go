@@ -19,8 +19,8 @@ func caseOf(name, host string) *behave.Case {
 	return &behave.Case{Name: name, Manifests: []behave.Manifest{{Object: object}}}
 }
 
-// A line that is executed for the host of a case is reached by that case only. What is executed for no
-// case's host, or outside of requests, is reached by all.
+// A line that is executed for the host of a case is reached by that case only. A line that is executed
+// for another host, or outside of requests, is reached by all cases.
 func TestReachFollowsHosts(t *testing.T) {
 	a, wild, failed := caseOf("a", "a.example"), caseOf("wild", "*.wild.example"), caseOf("failed", "failed.example")
 	r := newReach(map[string]*behave.Case{"a": a, "wild": wild, "failed": failed})

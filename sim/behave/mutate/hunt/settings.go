@@ -57,7 +57,7 @@ func (h *hunt) ignoreSettings(ctx context.Context) error {
 			}
 		}
 	}
-	for _, m := range left { // if the time ran out, what is killed is so all the same
+	for _, m := range left { // kills count even if the time ran out
 		if r := killed[m.Name]; r.Ran == r.Reached || r.Outcome == mutate.Killed {
 			h.settle(*r)
 		}

@@ -18,20 +18,20 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 )
 
-// The files of a hunt's folder by which a later hunt continues it.
+// The files in a hunt's folder from which a later hunt continues.
 const (
 	baselineFile = "baseline.json"
-	resultsFile  = "mutants.jsonl" // a result per line; of several about a mutant, the last one holds
+	resultsFile  = "mutants.jsonl" // a result per line; the last one about a mutant is valid
 )
 
-// tryFolder is where mutants are tried, in a folder for each run, within a hunt's folder.
+// tryFolder is the folder, within a hunt's folder, that has a folder for each run.
 const tryFolder = "work"
 
 // state is what a hunt keeps in its folder.
 type state struct {
 	dir     string
 	file    *os.File
-	folders *regexp.Regexp // in reasons: those in which a mutant was tried, of no other machine
+	folders *regexp.Regexp // matches the names of this machine's folders in reasons
 	wrong   error
 }
 
@@ -58,8 +58,8 @@ func openState(dir string) (*state, error) {
 	return s, s.wrong
 }
 
-// foldersOf matches the folders in which mutants are tried: below those of the hunt, by any of its
-// names, and those of subjects.
+// foldersOf returns a pattern of the folders in which mutants are tried: those below the hunt's
+// folder, under any of its names, and those of subjects.
 func foldersOf(hunt ...string) *regexp.Regexp {
 	all := []string{regexp.QuoteMeta(filepath.Join(os.TempDir(), "windtunnel-tmp-run-subject-")) + `\d+`}
 	for _, name := range hunt {
@@ -80,7 +80,7 @@ func (s *state) endLine() {
 func (s *state) close()     { s.wrong = errors.Join(s.wrong, s.file.Close()) }
 func (s *state) err() error { return s.wrong }
 
-// baseline returns the baseline of an earlier hunt; empty if there is none.
+// baseline returns the baseline of an earlier hunt, or an empty one.
 func (s *state) baseline() (b baseline) {
 	text, err := os.ReadFile(filepath.Join(s.dir, baselineFile))
 	if err != nil || json.Unmarshal(text, &b) != nil {
@@ -114,8 +114,8 @@ func (s *state) results() map[string]mutate.Result {
 	return all
 }
 
-// compact rewrites the results, one line for each mutant, in the order of their names. It drops those
-// about lines that differ from the ones of these mutants.
+// compact rewrites the results, one line for each mutant, sorted by name. It drops results about
+// lines whose text differs from that in these mutants.
 func (s *state) compact(mutants []mutate.Mutant) {
 	lines := map[string]mutate.Mutant{}
 	for _, m := range mutants {

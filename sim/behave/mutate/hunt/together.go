@@ -58,7 +58,7 @@ func oneALine(mutants []mutate.Mutant) (group, rest []mutate.Mutant) {
 // each mutant is tried alone with the failed cases.
 func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []string) error {
 	all := group
-	var unblamed []string // fail under several mutants only, or by chance
+	var unblamed []string // cases that fail only under several mutants, or by chance
 	for len(group) > 0 && len(left) > 0 && ctx.Err() == nil {
 		v, err := h.runs(ctx, group, left, patience, enough)
 		if err != nil || ctx.Err() != nil {
@@ -78,7 +78,7 @@ func (h *hunt) tryGroup(ctx context.Context, group []mutate.Mutant, left []strin
 		h.Log("%d mutants and %d cases are left of a group", len(group), len(left))
 	}
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the time is over; what was found stays
+		return nil //nolint:nilerr // the time is over; earlier results are kept
 	}
 	return parallel(ctx, h.Workers, all, func(ctx context.Context, m mutate.Mutant) error {
 		return h.tryAlone(ctx, m, among(unblamed, h.reaching(m)))

@@ -11,7 +11,8 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 )
 
-// tryTogetherWith tries the mutants of newHunt, all of which survived so far, with runs that end as told.
+// tryTogetherWith tries the mutants of newHunt, all of which survived so far; run returns the verdict of
+// each run.
 func tryTogetherWith(t *testing.T, run func(mutants, cases []string) verdict) map[string]mutate.Outcome {
 	t.Helper()
 	h := newHunt(t)
@@ -38,7 +39,7 @@ func tryTogetherWith(t *testing.T, run func(mutants, cases []string) verdict) ma
 	return outcomes
 }
 
-// fails returns the verdict that the cases fail which are among some.
+// fails returns the verdict on cases of which those in failing fail.
 func fails(as mutate.Outcome, cases []string, failing ...string) verdict {
 	v := verdict{outcome: mutate.Survived}
 	for _, name := range cases {
@@ -110,7 +111,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Mutants that have a reason to survive hold up no others.
+// Mutants that have a reason to survive do not delay others.
 func TestExcusedMutantsAreTriedLast(t *testing.T) {
 	h := newHunt(t)
 	keepState(t, h)
@@ -131,7 +132,7 @@ func TestExcusedMutantsAreTriedLast(t *testing.T) {
 	}
 }
 
-// A case that fails under a group decides about each mutant alone, if none was found to blame.
+// If no mutant of a group is to blame for a failed case, the case is run under each mutant alone.
 func TestCasesThatFailInAGroupAreRunAlone(t *testing.T) {
 	h := newHunt(t)
 	keepState(t, h)

@@ -18,7 +18,7 @@ import (
 // patience is how long a controller with a mutant may take to serve a change.
 const patience = 15 * time.Second
 
-// rejection matches nginx's reason in the log of a controller, up to where it is.
+// rejection matches nginx's reason in the log of a controller, up to the place in the configuration.
 var rejection = regexp.MustCompile(`\[emerg\](?: \d+#\d+:)? (.*?) in /`)
 
 // run runs cases with files of a template and of Lua code. It also returns why nginx rejects
@@ -89,14 +89,14 @@ func write(folder string, files map[string]string) error {
 	return nil
 }
 
-// verdict is what some cases say about a mutant.
+// verdict is the outcome of running cases under mutants.
 type verdict struct {
 	outcome mutate.Outcome
 	by      []string
 	passed  []string
 	why     string
 	reasons map[string]string // why each case failed
-	void    bool              // a case could not be asked
+	void    bool              // a case could not be run
 }
 
 // try runs cases under mutants of lines, all at once. It repeats outcomes that a busy machine can
@@ -169,7 +169,7 @@ func noticed(r behave.Result) bool {
 	return r.Outcome == behave.Failed || r.Outcome == behave.NoLonger || r.Outcome == behave.Void
 }
 
-// judge returns what the results of cases say about the mutant under which they were run.
+// judge returns the verdict on the mutant under which cases had these results.
 func judge(results []behave.Result) verdict {
 	v := verdict{outcome: mutate.Survived, reasons: map[string]string{}}
 	for _, r := range results {
