@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/predict/question"
 )
 
-// parameters are simple ones: every cost has a small fixed part, and nothing else.
+// parameters returns parameters with a small fixed term for each cost, and no other terms.
 func parameters(t *testing.T) *costs.Parameters {
 	t.Helper()
 	p, err := costs.Parse("parameters.yaml", docs.Parameters)
@@ -92,7 +92,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// A higher limit of syncs gives fresher answers, and conditions say which values keep a bound.
+// A higher limit of syncs reduces staleness, and conditions show which values meet a bound.
 func TestSweep(t *testing.T) {
 	p := ask(t, parameters(t), "sync-rate-limit=0.3,1,4", "where=p99 staleness < 2500ms, syncs > 1")
 	if len(p.Answers) != 3 {
@@ -133,7 +133,7 @@ func TestBeyondNothing(t *testing.T) {
 	}
 }
 
-// The answer says how much of the processors the requests of all lanes need, even if it is more than there is.
+// An answer's load is the share of the processors that the requests of all lanes need, even above 1.
 func TestLoad(t *testing.T) {
 	for rates, want := range map[[2]string]float64{{"http=10/s", "post=10/s"}: 0.01, {"http=3000/s", "post=1000/s"}: 2} {
 		if got := ask(t, parameters(t), rates[:]...).Answers[0].Load; math.Abs(got-want) > 1e-9 {

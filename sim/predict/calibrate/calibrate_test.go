@@ -110,7 +110,7 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// Pods that a scale-out has added count for what comes after it; a replaced pod is still one.
+// Later observations count the pods that a scale-out has added; a replaced pod counts once.
 func TestScaledOut(t *testing.T) {
 	r := run(t)
 	for i := range r.events {
@@ -151,7 +151,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A prediction that is off by a half has this error; a figure that a run does not have is not compared.
+// The error of a prediction is a share of the measured value; a figure that a run lacks is not compared.
 func TestValidate(t *testing.T) {
 	p, err := costs.Parse("parameters.yaml", docs.Parameters)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A change that is not served counts with the time until its round ends, as in a prediction.
+// The staleness of a change that is not served is the time until the end of its round, as in a prediction.
 func TestStaleness(t *testing.T) {
 	r := run(t)
 	r.events = append(r.events, event.Event{At: 20 * s, Phase: &event.Phase{Name: event.RoundEnd}}, event.Event{At: 90 * s, Phase: &event.Phase{Name: event.RoundEnd}})
@@ -202,7 +202,7 @@ func TestStaleness(t *testing.T) {
 	}
 }
 
-// Runs that cannot be used are named, with the reason.
+// Runs that cannot be used are reported with the reason.
 func TestRead(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	if err := os.Mkdir(folder, 0o755); err != nil {

@@ -28,7 +28,7 @@ type Run struct {
 	Scenario string
 	Subject  string
 	Machine  map[string]string
-	Question question.Question // what its run will show
+	Question question.Question // whose answer predicts the run
 	Input    simulate.Input
 	Result   measure.Subject
 
@@ -120,7 +120,7 @@ func eventsOf(dir rundir.Dir) ([]event.Event, error) {
 	return all, nil
 }
 
-// ask sets the question what the run shows.
+// ask sets the question whose answer predicts the run, and its input.
 func (r *Run) ask(s *scenario.Scenario, one subject.Subject) error {
 	processors, err := strconv.Atoi(r.Machine["processors"])
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *Run) keep(events []event.Event) {
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// begin returns when the first round began.
+// begin returns the time when the first round began.
 func (r *Run) begin() time.Duration {
 	for _, e := range r.events {
 		if e.Phase != nil && e.Phase.Name == event.RoundBegin {
@@ -161,7 +161,7 @@ func (r *Run) begin() time.Duration {
 	return 0
 }
 
-// sinceSync returns how long before the first round the last sync began.
+// sinceSync returns the time from the beginning of the last sync before the first round to that round.
 func (r *Run) sinceSync() time.Duration {
 	var since time.Duration
 	begin := r.begin()
@@ -173,7 +173,7 @@ func (r *Run) sinceSync() time.Duration {
 	return since
 }
 
-// Observations returns what the costs were in runs.
+// Observations returns the costs that were measured in runs.
 func Observations(runs []Run) []costs.Observation {
 	var all []costs.Observation
 	for i := range runs {

@@ -31,7 +31,7 @@ func (o *observer) add(cost simulate.Name, value float64, size simulate.Size) {
 	o.all = append(o.all, costs.Observation{Model: simulate.Table[cost].Name, Run: o.number, Value: value, Of: []costs.Part{{Cost: cost, Size: size}}})
 }
 
-// size is the present size of the cluster.
+// size returns the current size of the cluster.
 func (o *observer) size() simulate.Size {
 	cluster := o.run.Input.Cluster
 	return simulate.Size{
@@ -40,8 +40,8 @@ func (o *observer) size() simulate.Size {
 	}
 }
 
-// confSize is the size for costs of nginx.conf, which contains services and their endpoints only in
-// reload mode.
+// confSize returns the size for costs of nginx.conf, which contains services and their endpoints only
+// in reload mode.
 func (o *observer) confSize() simulate.Size {
 	size := o.size()
 	if o.run.Input.Settings.Dynamic {
@@ -50,7 +50,7 @@ func (o *observer) confSize() simulate.Size {
 	return size
 }
 
-// postSize is the size for costs of posted endpoints, of which there are none in reload mode.
+// postSize returns the size for costs of POSTs, which have no endpoints in reload mode.
 func (o *observer) postSize() simulate.Size {
 	size := o.size()
 	if !o.run.Input.Settings.Dynamic {
@@ -87,7 +87,7 @@ func (o *observer) observe() {
 	}
 }
 
-// sync observes the costs of a sync, which the log has at its end.
+// sync observes the costs of a sync. e is the event at its end.
 func (o *observer) sync(e event.Event) {
 	began := e.At - e.Sync.Took
 	o.notice(began)
@@ -264,7 +264,7 @@ func (o *observer) firstReload() time.Duration {
 	return math.MaxInt64
 }
 
-// times is the size of several of the same.
+// times returns n times the size.
 func times(size simulate.Size, n int) simulate.Size {
 	for i := range size {
 		size[i] *= float64(n)
@@ -272,7 +272,7 @@ func times(size simulate.Size, n int) simulate.Size {
 	return size
 }
 
-// lossCauses are those by which a reload loses requests.
+// lossCauses are the causes of requests lost by a reload.
 var lossCauses = []event.Cause{event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated}
 
 // lost observes how many requests reloads lost, of clients that keep connections and never repeat a

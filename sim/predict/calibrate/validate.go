@@ -21,7 +21,7 @@ type Compared struct {
 	Figure    figure.Figure
 	Measured  float64
 	Predicted predict.Value
-	Error     float64 // as a share of what was measured
+	Error     float64 // as a share of the measured value
 	Within    bool    // the measured value is in the predicted interval
 }
 
@@ -50,7 +50,7 @@ func measurements(r Run) map[string]float64 {
 	return all
 }
 
-// Validate predicts each run from its scenario, and compares the prediction with what was measured.
+// Validate predicts each run from its scenario, and compares the prediction with the measurements.
 func Validate(runs []Run, p *costs.Parameters) ([]Comparison, *costs.Validation) {
 	v := &costs.Validation{Runs: len(runs), Figures: map[string]costs.Error{}}
 	var all []Comparison

@@ -27,7 +27,7 @@ const (
 
 // Parameters are the spec of a parameter file.
 type Parameters struct {
-	// The controller that the runs had.
+	// The controller of the runs.
 	Controller string `yaml:"controller"`
 	// The machine on which the runs were made.
 	Machine map[string]string `yaml:"machine"`
@@ -37,7 +37,7 @@ type Parameters struct {
 	Runs int `yaml:"runs"`
 	// The scenarios of the runs.
 	Scenarios []string `yaml:"scenarios"`
-	// What the runs cover, by the name of the quantity.
+	// The range of each quantity in the runs, by name.
 	Range map[string]Interval `yaml:"range"`
 	// The costs, in the order of the control loop.
 	Costs []Fitted `yaml:"costs"`
@@ -95,7 +95,7 @@ type Validation struct {
 	Figures map[string]Error `yaml:"figures"`
 }
 
-// Error is how far predictions of a figure are from held-out runs, as a share of what was measured.
+// Error is how far predictions of a figure are from held-out runs, as a share of the measured values.
 type Error struct {
 	Runs   int     `yaml:"runs" json:"runs"`     // that have the figure
 	Median float64 `yaml:"median" json:"median"` // of the errors
@@ -109,7 +109,7 @@ const (
 	MostWorst  = 0.40
 )
 
-// Predictable reports whether the error is small enough for predictions to be relied on.
+// Predictable reports whether the error is small enough to rely on predictions.
 func (e Error) Predictable() bool {
 	return e.Runs > 0 && e.Median <= MostMedian && e.Worst <= MostWorst
 }
@@ -156,7 +156,7 @@ func (p *Parameters) Point() simulate.Costs {
 	return costs
 }
 
-// Draw returns the costs of the draw number i. It counts around; without draws, it is Point.
+// Draw returns the costs of draw i, modulo the number of draws. Without draws, it returns Point.
 func (p *Parameters) Draw(i int) simulate.Costs {
 	costs := p.Point()
 	if len(p.Draws.Rows) == 0 {
@@ -178,7 +178,7 @@ type document struct {
 	APIVersion string   `yaml:"apiVersion" jsonschema:"required,enum=windtunnel.dev/v1"`
 	Kind       string   `yaml:"kind" jsonschema:"required,enum=Parameters"`
 	Metadata   metadata `yaml:"metadata" jsonschema:"required"`
-	// What was fitted.
+	// The fitted parameters.
 	Spec Parameters `yaml:"spec"`
 }
 

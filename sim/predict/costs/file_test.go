@@ -21,7 +21,7 @@ func fitted(t *testing.T) *costs.Parameters {
 	return p
 }
 
-// A file that was written is read as it was.
+// A file that was written is read back unchanged.
 func TestRoundTrip(t *testing.T) {
 	want := fitted(t)
 	want.Validation = &costs.Validation{Runs: 3, Scenarios: []string{"c"}, Ingresses: []int{100}, Figures: map[string]costs.Error{"reloads": {Runs: 3, Median: 0.1, Worst: 0.2, Within: 1}}}
@@ -63,7 +63,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// The built-in parameters are those of the simulation as it is.
+// The built-in parameters have all costs and terms of the simulation.
 func TestBuiltIn(t *testing.T) {
 	p, err := costs.Parse("parameters.yaml", docs.Parameters)
 	if err != nil {

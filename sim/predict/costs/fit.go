@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/predict/simulate"
 )
 
-// Observation is a measured value, and the costs, with their sizes, of which it is the sum. Most
+// Observation is a measured value, with the costs that add up to it and their sizes. Most
 // observations are of one cost; the memory of nginx is the sum of several.
 type Observation struct {
 	Model string // observations of a model are fitted together
@@ -100,7 +100,7 @@ func resample(runs int, random *rand.Rand) []int {
 	return drawn
 }
 
-// fitAll fits all models. A model of which no run was drawn is fitted to all runs.
+// fitAll fits all models. A model without observations in the drawn runs is fitted to all runs.
 func fitAll(models map[string][]row, drawn []int) simulate.Costs {
 	weighted := map[string][]row{}
 	most := 0.0
@@ -127,7 +127,7 @@ func fitAll(models map[string][]row, drawn []int) simulate.Costs {
 // costs.
 const (
 	requestSteps = 40  // the number of values, beside 0
-	busiest      = 0.8 // the share of the processors that the requests of the busiest run take with the largest
+	busiest      = 0.8 // with the largest value, the share of the processors that the requests of the busiest run take
 )
 
 // fitBeside fits all models for a given CPU time of a request, in seconds. It also returns the sum
@@ -140,7 +140,7 @@ func fitBeside(request float64, models map[string][]row) (costs simulate.Costs, 
 	return costs, loss
 }
 
-// row is the median of the observations of a run that have the same size.
+// row is the median of a run's observations of the same size.
 type row struct {
 	run    int
 	rate   float64 // of requests
@@ -151,7 +151,7 @@ type row struct {
 }
 
 // medians returns the rows of a model, in the order of their first observations. Each run has the same
-// weight, however many sizes it has seen.
+// weight, however many sizes its observations have.
 func medians(observations []Observation) []row {
 	groups := map[string][]float64{}
 	sizes := map[int]int{}
@@ -333,7 +333,7 @@ func rounded(x float64) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// modelOf returns the model of the observations of a cost; "" if it has none.
+// modelOf returns the model of the observations of a cost, or "" if there are none.
 func modelOf(observations []Observation, cost simulate.Name) string {
 	for _, o := range observations {
 		if has(o.Of, cost) {

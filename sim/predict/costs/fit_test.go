@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/predict/simulate"
 )
 
-// observe returns observations of runs with known costs: of the time of a test, and of the memory of
-// nginx, which is a sum of costs.
+// observe returns observations of runs with known costs: of the time of a configuration test, and of
+// the memory of nginx, which is a sum of costs.
 func observe(truth simulate.Costs, runs, each int, noise float64) []costs.Observation {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []costs.Observation
@@ -48,7 +48,7 @@ func truth() simulate.Costs {
 // near reports whether a value is within a share of another.
 func near(got, want, within float64) bool { return math.Abs(got-want) <= within*math.Abs(want) }
 
-// Without noise, the fit finds the costs, also those that are only seen in a sum.
+// Without noise, the fit finds the costs, even those that are only observed in a sum.
 func TestFitFindsCosts(t *testing.T) {
 	want := truth()
 	p, err := costs.Fit(observe(want, 12, 4, 0), 12, 1)
@@ -85,7 +85,7 @@ func TestIntervals(t *testing.T) {
 		for name, value := range map[string]float64{"fixed": 0.05, "ingress": 0.0003, "endpoint": 0.00002} {
 			e := fitted.Terms[name]
 			if !(0.95*e.Low <= value && value <= 1.05*e.High && e.Low < e.High && e.High < 3*value) {
-				t.Errorf("%s: the interval from %v to %v is not one for %v", name, e.Low, e.High, value)
+				t.Errorf("%s: the interval from %v to %v does not fit the value %v", name, e.Low, e.High, value)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// Requests take processors from a test: the fit finds how much, and what the test costs without them.
+// Requests slow a configuration test down: the fit finds their CPU time, and the cost of the test alone.
 func TestFitFindsCostOfRequests(t *testing.T) {
 	want := truth()
 	const request = 0.0008 // s

@@ -50,7 +50,7 @@ func scaled(x [][]float64) (*mat.Dense, []float64) {
 	return a, scale
 }
 
-// steepest returns the unused column by which the squares decrease fastest; -1 if they do by none.
+// steepest returns the unused column by which the squares decrease fastest, or -1 if there is none.
 func steepest(a *mat.Dense, b *mat.VecDense, solution []float64, used, refused []bool) int {
 	var rest, gradient mat.VecDense
 	rest.MulVec(a, mat.NewVecDense(len(solution), solution))

@@ -20,7 +20,7 @@ func squares(x [][]float64, y, coefficients []float64) float64 {
 	return sum
 }
 
-// No other set of columns has coefficients of 0 or more with smaller squares.
+// No other set of columns has coefficients of 0 or more with a smaller sum of squares.
 func TestNonNegative(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -60,7 +60,7 @@ func TestNonNegative(t *testing.T) {
 	}
 }
 
-// Columns that depend on each other do not make the result useless.
+// The result is correct even if columns depend on each other.
 func TestDependentColumns(t *testing.T) {
 	x := [][]float64{{1, 2, 1}, {2, 4, 1}, {3, 6, 1}}
 	got := nonNegative(x, []float64{12, 22, 32})

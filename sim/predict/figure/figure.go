@@ -22,15 +22,15 @@ const (
 	Share   Unit = "share" // 0 to 1
 )
 
-// Figure is a number that a prediction has.
+// Figure is a predicted quantity.
 type Figure struct {
 	Name  string
 	Label string
 	Unit  Unit
 	Doc   string
-	// Measured is the measurement of a run that means the same (docs/scenarios.md); "" if none does.
-	// Times until changes are served also count the changes that are not served, which measurements leave
-	// out: they took at least until the end.
+	// Measured is the measurement of a run that means the same (docs/scenarios.md), or "" if there is
+	// none. Unlike measurements, times until changes are served include changes that are not served, with
+	// the time until the end.
 	Measured string
 	// Least is the smallest value by which errors are divided: smaller ones do not matter.
 	Least float64
@@ -87,8 +87,8 @@ func quantile(q float64, of func(simulate.Outcome) []time.Duration) func(simulat
 	}
 }
 
-// Quantile returns the smallest value that a share q of the sorted values does not exceed; 0 if there
-// are none.
+// Quantile returns the smallest value that a share q of the sorted values does not exceed, or 0 if
+// there are none.
 func Quantile[T any](q float64, sorted []T) (value T) {
 	if len(sorted) == 0 {
 		return value

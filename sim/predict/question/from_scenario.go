@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// FromScenario returns the question about what a run of a scenario will show for one of its
+// FromScenario returns the question whose answer predicts a run of a scenario for one of its
 // subjects. The error lists all parts of the scenario that the simulation does not support.
 func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error) {
 	q := New()
@@ -34,7 +34,7 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 		q.Flags = with(q.Flags, name, value)
 	}
 	for key, value := range named.Config {
-		if slices.Contains(namesOf(config), key) { // others change what nginx does, but hardly the control loop
+		if slices.Contains(namesOf(config), key) { // other keys hardly affect the control loop
 			q.Config = with(q.Config, key, value)
 		}
 	}
@@ -86,7 +86,7 @@ func FromScenario(s *scenario.Scenario, named subject.Subject) (Question, error)
 	return q, q.Check()
 }
 
-// last is the length of a request of a scenario.
+// last returns the length of a request of a scenario.
 func last(d time.Duration) time.Duration {
 	if d == 0 {
 		return defaultLast

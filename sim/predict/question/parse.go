@@ -137,7 +137,7 @@ func (c *checker) given(kind string, known []setting, given map[string]string, p
 		}
 	}
 	var settings simulate.Settings
-	for _, s := range known { // in their order: some depend on others
+	for _, s := range known { // in this order, because some depend on others
 		text, ok := given[s.name]
 		if !ok {
 			text = s.initial
@@ -181,13 +181,13 @@ func (c *checker) changes() {
 	}
 }
 
-// stream checks that a stream makes changes, and only while changes are made. The simulation would leave
-// out others, and an answer about no changes meets all conditions.
+// stream checks that a stream makes changes, and only within the time for changes. The simulation would
+// omit others, and an answer about no changes meets all conditions.
 func (c *checker) stream(change Change, path ...any) {
 	length := change.length(c.For)
 	switch {
 	case c.For <= 0 || change.At < 0 || change.For < 0 || change.Rate == 0:
-		// That is a problem of its own.
+		// The length is reported as another problem.
 	case change.At >= c.For:
 		c.Problem(fmt.Sprintf("changes from %v on, but changes are made for %v", change.At, c.For), "begin them earlier, or make for longer", path...)
 	case change.At+length > c.For:
@@ -254,8 +254,8 @@ type Point struct {
 }
 
 // Points returns the combinations of the values of the sweep: the last name, in alphabetical order,
-// varies fastest. Without a sweep, there is one. Values that are valid alone may make a question that is
-// not.
+// varies fastest. Without a sweep, there is one. It returns an error if values that are valid alone are
+// not valid together.
 func (s *Spec) Points() ([]Point, error) {
 	points := []Point{{Values: map[string]string{}, Spec: *s}}
 	for _, name := range slices.Sorted(maps.Keys(s.Sweep)) {

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// TestBadFiles has a file for each kind of mistake, with the messages that its author sees.
+// TestBadFiles checks the messages about each kind of mistake.
 func TestBadFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -127,7 +127,7 @@ func TestPointsThatMakeNoChange(t *testing.T) {
 	}
 }
 
-// A question with the least that it must say has the defaults of ingress-nginx.
+// A question with only the required fields has the defaults of ingress-nginx.
 func TestDefaults(t *testing.T) {
 	q, err := question.Parse("small.yaml", []byte(`
 apiVersion: windtunnel.dev/v1
@@ -189,7 +189,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Numbers that JSON cannot have are errors, and not a prediction that cannot be written.
+// Numbers that JSON cannot represent are errors, because the prediction could not be written.
 func TestInfiniteLimits(t *testing.T) {
 	for _, name := range []string{"sync-rate-limit", "dynamic-sync-rate-limit"} {
 		q := question.New()
@@ -204,8 +204,8 @@ func TestInfiniteLimits(t *testing.T) {
 	}
 }
 
-// The scenarios from which the committed parameters were fitted are questions. Others have steps that
-// the simulation does not know, which the error names.
+// The scenarios from which the committed parameters were fitted can be converted to questions. Others
+// have steps that the simulation does not support, which the error names.
 func TestFromScenario(t *testing.T) {
 	known := map[string]bool{
 		"endpoints/endpoint-churn-is-dynamic": true, "endpoints/announced-endpoints": true, "reloads/reload-storm": true,
@@ -227,7 +227,7 @@ func TestFromScenario(t *testing.T) {
 	}
 }
 
-// What the simulation would leave out is named, too.
+// The error also names settings that the simulation would ignore.
 func TestFromScenarioNamesWhatIsLeftOut(t *testing.T) {
 	const text = `apiVersion: windtunnel.dev/v1
 kind: Scenario

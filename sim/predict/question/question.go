@@ -1,6 +1,6 @@
 // Package question reads what to predict: a cluster, the settings of a controller, changes and
 // traffic, from a YAML file, flags or a scenario. Its one rule: a setting that the simulation does
-// not know is an error, and never ignored.
+// not know is an error, and is never ignored.
 package question
 
 import (
@@ -80,7 +80,7 @@ type Change struct {
 	Drain *time.Duration `yaml:"drain,omitempty" json:"drain,omitempty" jsonschema:"default=5s"`
 }
 
-// length returns how long the stream lasts if changes are made for that long.
+// length returns how long the stream lasts if the time for changes is all.
 func (c Change) length(all time.Duration) time.Duration { return cmp.Or(c.For, max(0, all-c.At)) }
 
 // Traffic is a stream of requests.
@@ -106,8 +106,8 @@ func New() Question {
 	return Question{Name: "question", Spec: Spec{Seed: 1, Runs: defaultRuns, Cluster: Cluster{Ingresses: 1}, For: defaultFor, Settle: defaultSettle}}
 }
 
-// Input returns what to simulate. processors are those of the machine of the parameters. The error is
-// that of the first setting that is not valid.
+// Input returns the input of the simulation. processors is the number of processors of the machine of
+// the parameters. The error is about the first setting that is not valid.
 func (s *Spec) Input(processors int) (simulate.Input, error) {
 	in := simulate.Input{
 		Cluster: simulate.Cluster{
@@ -138,14 +138,14 @@ func (s *Spec) Input(processors int) (simulate.Input, error) {
 	return in, nil
 }
 
-// client is what matters of the clients of a lane.
+// client has the properties of a lane's clients that matter to the simulation.
 type client struct {
 	repeats, new bool
 	length       bool // the client chooses how long a request takes
 	safe         bool // no reload affects it
 }
 
-// clients are those of the lanes of scenarios.
+// clients are the clients of the lanes of scenarios.
 var clients = map[string]client{
 	"http":        {repeats: true},
 	"post":        {},

@@ -144,9 +144,9 @@ func Settable() []string {
 	return names
 }
 
-// Set sets one thing by its name: a flag, a key of the ConfigMap, a number of the cluster, the rate of
-// a kind of change or of a lane, or the time for which changes are made. It checks the value only as
-// far as it must; Check checks the rest.
+// Set sets a value by its name: a flag, a key of the ConfigMap, a number of the cluster, the rate of
+// a kind of change or of a lane, or the time for which changes are made. It only checks that the value
+// can be parsed; Check checks the rest.
 func (s *Spec) Set(name, value string) error {
 	isChange := slices.Contains(simulate.Kinds, simulate.Kind(name))
 	_, isLane := clients[name]

@@ -122,7 +122,7 @@ func lineOf(i int, a predict.Answer, points [][2]float64) line {
 	return line{Name: nameOf(a), Colour: i % colours, Dashed: i >= colours, Path: path(points)}
 }
 
-// cut says that a plot does not show all answers; "" if it does.
+// cut returns a note if a plot does not show all answers, or "".
 func cut(p *predict.Prediction) string {
 	if len(p.Answers) <= mostLines {
 		return ""
@@ -152,7 +152,7 @@ func nameOf(a predict.Answer) string {
 	return values(a)
 }
 
-// distributions shows how many changes have at most which staleness.
+// distributions shows the distribution of staleness over the changes.
 func distributions(p *predict.Prediction) plot {
 	high := 0.0
 	for _, a := range p.Answers {

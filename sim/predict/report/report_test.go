@@ -121,7 +121,7 @@ func TestPlotOfManyAnswers(t *testing.T) {
 		looks[look] = true
 	}
 	if len(looks) != 12 {
-		t.Errorf("12 lines have %d looks", len(looks))
+		t.Errorf("12 lines have %d styles", len(looks))
 	}
 }
 
@@ -155,7 +155,7 @@ func TestPlotLabels(t *testing.T) {
 	}
 }
 
-// A page without any change that can be seen, and without memory, has plots without lines.
+// If no change can be watched and no memory is known, plots have no lines.
 func TestEmptyPlots(t *testing.T) {
 	p := prediction()
 	p.Answers[0].Staleness, p.Answers[0].Course = nil, nil
@@ -199,7 +199,7 @@ func TestZeroPlots(t *testing.T) {
 	}
 }
 
-// The text says what is beyond the range of the runs: a quantity that is too small, or a limit.
+// The text names quantities beyond the range of the runs: a quantity that is too small, or a limit.
 func TestBeyond(t *testing.T) {
 	p := prediction()
 	p.Answers[0].Beyond = []predict.Beyond{
@@ -241,7 +241,7 @@ func TestBeyondNothing(t *testing.T) {
 	}
 }
 
-// Without held-out runs, no answer looks as if it could be relied on.
+// Without held-out runs, no figure appears reliable.
 func TestNeverCompared(t *testing.T) {
 	p := prediction()
 	p.Parameters.HeldOut = 0

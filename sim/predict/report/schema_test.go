@@ -18,7 +18,7 @@ func TestPredictionSchema(t *testing.T) {
 	schematest.Schema{File: "prediction.schema.json", Title: "Windtunnel prediction"}.CheckResult(t, reflector.Reflect(&predict.Prediction{}), "../../../docs")
 }
 
-// prediction.json is as its schema says.
+// prediction.json conforms to its schema.
 func TestPredictionConformsToItsSchema(t *testing.T) {
 	parameters, err := costs.Parse("parameters.yaml", docs.Parameters)
 	if err != nil {

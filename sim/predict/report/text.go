@@ -47,7 +47,7 @@ func Text(w io.Writer, p *predict.Prediction) error {
 	return nil
 }
 
-// headline describes the question in a line.
+// headline describes the question in one line.
 func headline(p *predict.Prediction) string {
 	line := p.Question.Name
 	if p.Question.Summary != "" {
@@ -141,7 +141,7 @@ func verdicts(a predict.Answer) string {
 	return strings.Join(lines, "\n")
 }
 
-// Sure is the share of the runs in which all conditions must hold for an answer to count.
+// Sure is the share of the runs in which all conditions must hold for an answer to meet them.
 const Sure = 0.9
 
 // Conclusion says which values of a sweep meet all conditions.
@@ -174,8 +174,8 @@ func values(a predict.Answer) string {
 	return strings.Join(all, " ")
 }
 
-// Remarks say what limits the answer, a line each: what is not predictable, extrapolation, and where
-// the costs come from.
+// Remarks returns the limits of the answer, one per line: unpredictable figures, extrapolation, and
+// the source of the costs.
 func Remarks(p *predict.Prediction) []string {
 	var lines []string
 	if unknown := unreliable(p.Answers[0]); len(unknown) > 0 && p.Parameters.HeldOut > 0 {
@@ -200,8 +200,8 @@ func Remarks(p *predict.Prediction) []string {
 // dictionary is the default size of the Lua dictionary configuration_data, in MiB.
 const dictionary = 20
 
-// limits names limits of the machine and the controller that some answer exceeds, and that the simulation
-// ignores.
+// limits returns the limits of the machine and the controller that an answer exceeds, and that the
+// simulation ignores.
 func limits(p *predict.Prediction) []string {
 	list, load := 0.0, 0.0
 	for _, answer := range p.Answers {
@@ -227,7 +227,7 @@ func machineOf(machine map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// unreliable returns the labels of the figures whose error is too large, or not known.
+// unreliable returns the labels of the figures whose error is too large or unknown.
 func unreliable(a predict.Answer) []string {
 	var all []string
 	for _, v := range a.Figures {

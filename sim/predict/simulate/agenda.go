@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// agenda has the events to come, and the time of the present one.
+// agenda holds the future events, and the time of the current one.
 type agenda struct {
 	now   time.Duration
 	heap  events
@@ -18,7 +18,7 @@ type event struct {
 	do    func()
 }
 
-// at adds an event. It happens now if its time is over.
+// at adds an event. It happens now if its time has passed.
 func (a *agenda) at(t time.Duration, do func()) {
 	a.count++
 	heap.Push(&a.heap, event{max(t, a.now), a.count, do})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Term is what a cost grows with.
+// Term is a quantity with which a cost grows.
 type Term int
 
 // The terms of costs.
@@ -23,7 +23,7 @@ const (
 // Terms is the number of terms.
 const Terms = int(terms)
 
-// Size is what a cost is computed for: the number of each Term. Fixed is 1.
+// Size is the number of each Term for which a cost is computed. Fixed is 1.
 type Size [Terms]float64
 
 // Cost is the median of a cost as a linear function of a size. Times are in seconds, memory and lists
@@ -57,8 +57,7 @@ func (c Cost) sample(size Size, random *rand.Rand) float64 {
 	return value * math.Exp(c.Spread*normal(random))
 }
 
-// vary makes the costs those of one run: all times are longer or shorter together, and so is all
-// memory.
+// vary changes the costs to those of one run: all times are scaled together, and so is all memory.
 func (c *Costs) vary(random *rand.Rand) {
 	slower, larger := normal(random), normal(random)
 	for i := range c {
@@ -148,8 +147,8 @@ var Table = [Names]Row{
 	Request:      {"request", "s", "CPU time that a request takes from everything else, with its client and its pod", []Term{Fixed}},
 }
 
-// MostLoad is the largest share of the processors that requests take in the simulation: with more, nothing
-// else would ever end.
+// MostLoad is the largest share of the processors that requests take in the simulation. With a share
+// of 1, nothing else would ever end.
 const MostLoad = 0.9
 
 // Slowdown returns the factor by which requests make a cost longer. Rate is their number per second for each
@@ -171,7 +170,7 @@ func (c *Costs) slowDown(rate float64) {
 	}
 }
 
-// seconds converts a number of seconds. Very long times are cut to a century.
+// seconds converts a number of seconds, of at most a century.
 func seconds(s float64) time.Duration {
 	const century = 100 * 365 * 24 * time.Hour
 	if s >= century.Seconds() {

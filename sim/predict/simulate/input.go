@@ -2,7 +2,7 @@ package simulate
 
 import "time"
 
-// Input is what is simulated.
+// Input is the input of the simulation.
 type Input struct {
 	Cluster    Cluster
 	Settings   Settings
@@ -12,8 +12,8 @@ type Input struct {
 	// For is how long changes are made. The simulation continues until all are served, but not
 	// for longer than Settle.
 	For, Settle time.Duration
-	// SinceSync is how long before the beginning the last sync began. 0: so long that the rate
-	// limit does not matter.
+	// SinceSync is the time since the last sync began, at the beginning of the simulation. 0: so
+	// long that the rate limit does not matter.
 	SinceSync time.Duration
 }
 
@@ -76,7 +76,7 @@ type Stream struct {
 // Lane is a stream of requests of one kind of client.
 type Lane struct {
 	Rate    float64       // per second
-	Last    time.Duration // of each request; 0: it is answered at once
+	Last    time.Duration // how long each request takes; 0: it is answered at once
 	Repeats bool          // the client repeats a request whose connection is lost
 	New     bool          // each request has its own connection
 }

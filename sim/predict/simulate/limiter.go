@@ -10,7 +10,7 @@ type limiter struct {
 
 func newLimiter(rate float64) limiter { return limiter{every: seconds(1 / rate)} }
 
-// reserve takes a token, and returns when it is there.
+// reserve takes the next token, and returns the time when it is available.
 func (l *limiter) reserve(now time.Duration) time.Duration {
 	at := max(now, l.next)
 	l.next = at + l.every

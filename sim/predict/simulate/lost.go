@@ -68,7 +68,7 @@ func (s *simulation) departed(end time.Duration) float64 {
 	return sum / views * rate / float64(served)
 }
 
-// moment is when pods of a service are gone, or are known to be gone.
+// moment is a time at which pods of a service end, or at which nginx learns that they have.
 type moment struct {
 	at   time.Duration
 	gone int

@@ -9,7 +9,7 @@ type Step struct {
 	Memory      float64       `json:"memory"`      // of nginx, in MiB
 }
 
-// weigh records the generations that are alive and their memory, after they have changed.
+// weigh records the live generations and their memory, after they have changed.
 func (s *simulation) weigh() {
 	size := s.postSize()
 	step := Step{At: s.now, Memory: s.costs[Master].At(size)}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Outcome is what one simulated run comes to.
+// Outcome is the outcome of one simulated run.
 type Outcome struct {
 	Made, Served, Unserved int // changes; those of the kind Touch have nothing to serve and count as served
 	// First and Last have the time from the intent of each change until the first worker, and until
@@ -127,7 +127,7 @@ func since(at, served, end time.Duration) time.Duration {
 	return max(0, served-at)
 }
 
-// size is the present size of the cluster.
+// size returns the current size of the cluster.
 func (s *simulation) size() Size {
 	return Size{
 		Fixed: 1, PerIngress: float64(s.cluster.Ingresses), PerService: float64(s.cluster.Services),
@@ -135,8 +135,8 @@ func (s *simulation) size() Size {
 	}
 }
 
-// confSize is the size for costs of nginx.conf, which contains services and their endpoints only in
-// reload mode.
+// confSize returns the size for costs of nginx.conf, which contains services and their endpoints only
+// in reload mode.
 func (s *simulation) confSize() Size {
 	size := s.size()
 	if s.in.Settings.Dynamic {
@@ -145,7 +145,7 @@ func (s *simulation) confSize() Size {
 	return size
 }
 
-// postSize is the size for costs of posted endpoints, of which there are none in reload mode.
+// postSize returns the size for costs of POSTs, which have no endpoints in reload mode.
 func (s *simulation) postSize() Size {
 	size := s.size()
 	if !s.in.Settings.Dynamic {

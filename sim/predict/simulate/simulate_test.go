@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/predict/simulate"
 )
 
-// free are costs of nothing, except as given: the fixed part of some costs, in seconds or MiB.
+// free returns costs of 0, except for these fixed parts, in seconds or MiB.
 func free(fixed map[simulate.Name]float64) simulate.Costs {
 	var costs simulate.Costs
 	for name, value := range fixed {
@@ -54,7 +54,7 @@ func TestBurstIsTwoSyncs(t *testing.T) {
 	}
 }
 
-// Under steady changes, there is a sync in 1/rate, and a change waits for half of that on average.
+// Under steady changes, there is one sync per 1/rate, and a change waits half of that on average.
 func TestSteadyChangesWaitForTheRateLimit(t *testing.T) {
 	for _, rate := range []float64{0.3, 1, 5} {
 		s := settings()
@@ -89,9 +89,10 @@ func TestWorkersPollInTurn(t *testing.T) {
 	}
 }
 
-// Without a rate limit, the loop is a queue with Poisson arrivals and service D for all that wait
-// (M/D/1 with unlimited batches). After a service the server is idle with probability exp(-λD), so it
-// is busy for the share D / (D + exp(-λD)/λ). An arrival that finds it busy waits D/2 on average.
+// Without a rate limit, the loop is a queue with Poisson arrivals that serves all waiting changes
+// together in time D (M/D/1 with unlimited batches). After a service the server is idle with
+// probability exp(-λD), so it is busy for the share D / (D + exp(-λD)/λ). An arrival that finds it
+// busy waits D/2 on average.
 func TestQueueWithBatches(t *testing.T) {
 	const d = 0.5
 	for _, rate := range []float64{0.2, 1, 5} {
@@ -116,7 +117,7 @@ func TestGenerationsLiveForTheShutdownTimeout(t *testing.T) {
 		Changes: []simulate.Stream{{Kind: simulate.Edit, Rate: 10, For: time.Minute}},
 		Traffic: []simulate.Lane{{Rate: 100, Last: time.Hour}},
 	}, free(map[simulate.Name]float64{simulate.Generation: 0, simulate.Master: 10, simulate.Worker: 3}), 1)
-	if out.Generations != 6 || out.Workers != 12 { // the present one and five old ones, a second apart
+	if out.Generations != 6 || out.Workers != 12 { // the current one and five old ones, a second apart
 		t.Errorf("got %d generations with %d workers, want 6 with 12", out.Generations, out.Workers)
 	}
 	near(t, "memory", out.Memory.Nginx, 10+12*3, 1e-9)
@@ -172,7 +173,7 @@ func TestWorkersShareProcessors(t *testing.T) {
 	}
 }
 
-// Requests that need half of the processors double all other times. They never take all processors.
+// Requests that need half of the processors double all other times. They take at most MostLoad.
 func TestRequestsTakeProcessors(t *testing.T) {
 	for processors, want := range map[int]float64{1: 10, 2: 2, 8: 8.0 / 7} {
 		s := settings()
@@ -186,8 +187,8 @@ func TestRequestsTakeProcessors(t *testing.T) {
 	}
 }
 
-// A pod that stops at once loses its share of the requests until every worker knows it, if nginx
-// finds no other one.
+// A pod that stops at once loses its share of the requests until every worker knows that it is gone, if
+// nginx finds no other pod.
 func TestDepartedPods(t *testing.T) {
 	s := settings()
 	s.Push, s.SyncRate = true, 1
@@ -225,7 +226,7 @@ func TestLostByReload(t *testing.T) {
 	near(t, "lost requests", out.Lost.Reload, float64(out.Reloads)*500*0.01, 0.1)
 }
 
-// Changes that need a POST of changed backends send little, until the changes are half of the list.
+// POSTs of changed backends are small, until the changes exceed half of the list.
 func TestDeltas(t *testing.T) {
 	s := settings()
 	s.Delta, s.Push, s.SyncRate = true, true, 10
@@ -328,7 +329,7 @@ func TestSeedsDetermineRuns(t *testing.T) {
 	}
 }
 
-// A question of the size that no machine holds takes seconds, not hours.
+// A question about a cluster that is too large for any machine takes seconds, not hours.
 func BenchmarkLarge(b *testing.B) {
 	_, costs := random(1)
 	s := settings()
@@ -370,7 +371,7 @@ func TestNewHosts(t *testing.T) {
 	}
 }
 
-// New workers load the whole list, also if the controller posts only changes.
+// New workers load the whole list, even if the controller posts only changes.
 func TestNewWorkersLoadTheList(t *testing.T) {
 	s := settings()
 	s.Push, s.Delta, s.SyncRate = true, true, 10
@@ -390,7 +391,7 @@ func TestNewWorkersLoadTheList(t *testing.T) {
 	}
 }
 
-// The beginning of the last sync decides when the first one may begin.
+// The time since the last sync determines when the first one may begin.
 func TestTimeSinceTheLastSync(t *testing.T) {
 	s := settings()
 	s.SyncRate, s.Push = 0.1, true
@@ -492,7 +493,7 @@ func TestNewWorkersLoadTheListAndItsDeltas(t *testing.T) {
 	near(t, "the new worker", out.Last[5].Seconds(), 1.4, 1e-6)
 }
 
-// Changes that add something are to one service after another, and each service is a delta.
+// Changes that add something go to one service after another, and each service is a delta.
 func TestDeltasOfSeveralServices(t *testing.T) {
 	for _, kind := range []simulate.Kind{simulate.ScaleOut, simulate.NewHosts} {
 		s := settings()

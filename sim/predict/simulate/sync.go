@@ -51,8 +51,8 @@ func (s *simulation) sync(taken time.Duration) {
 	}
 }
 
-// look takes the changes that wait: those that a POST serves, and those that a reload serves unless
-// the limit of reloads holds it back.
+// look takes the waiting changes: those that a POST serves, and those that a reload serves, unless
+// the limit of reloads delays the reload.
 func (s *simulation) look() (post, reload []*change) {
 	for _, c := range s.open {
 		if c.needsPost {
@@ -144,8 +144,8 @@ type posted struct {
 	full bool
 }
 
-// addDelta returns the size of the POST of changed backends. It is that of the whole list if the
-// changes since the last full list exceed half of it.
+// addDelta returns the size of the POST of changed backends, or of the whole list if the changes
+// since the last full list exceed half of it.
 func (s *simulation) addDelta(delta, list float64) float64 {
 	sum := delta
 	for i := len(s.posted) - 1; i >= 0 && !s.posted[i].full; i-- {

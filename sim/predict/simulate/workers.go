@@ -10,7 +10,7 @@ import (
 // pollEvery is how often workers look for new backends, as in ingress-nginx.
 const pollEvery = time.Second
 
-// generation is the workers that one load of the configuration started.
+// generation is the set of workers that one load of the configuration started.
 type generation struct {
 	number  int // from 1; the first one serves at the beginning
 	began   time.Duration
@@ -36,7 +36,7 @@ func (s *simulation) startGeneration() {
 		g.number = s.newest().number + 1
 	}
 	s.generations = append(s.generations, g)
-	// Workers poll once a second from their start on. They start one soon after the other.
+	// Workers poll once a second after their start. They start shortly after one another.
 	phase := s.now % pollEvery
 	if g.number == 1 {
 		phase = time.Duration(s.random.Int64N(int64(pollEvery)))
@@ -109,8 +109,8 @@ func (s *simulation) apply(w *worker) {
 	})
 }
 
-// missing returns the MiB that a worker must read: the changes that it has not applied, after a whole
-// list if there is one among them, or if it has no backends yet.
+// missing returns the MiB that a worker must read: the changes that it has not applied, and before
+// them the whole list if it was posted meanwhile or the worker has no backends yet.
 func (s *simulation) missing(w *worker) float64 {
 	sum := 0.0
 	for i := len(s.posted) - 1; i >= max(w.post, 0); i-- {
@@ -172,7 +172,7 @@ func (s *simulation) poisson(mean float64) float64 {
 	return distuv.Poisson{Lambda: mean, Src: s.source}.Rand()
 }
 
-// wait adds changes that are on their way to the workers, and follows them.
+// wait adds changes that are on their way to the workers, and checks which of them are served.
 func (s *simulation) wait(served []*change) {
 	for _, c := range served {
 		if c.generation != none && c.post != none {
