@@ -69,7 +69,7 @@ type Ingress struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Class       string            `json:"class,omitempty"` // "" means IngressClass
 	// Further is the number of further paths, /path-1, /path-2 …, to the service of the first path. They
-	// are no targets.
+	// are not targets.
 	Further int `json:"further,omitempty"`
 }
 
@@ -86,10 +86,10 @@ type Target struct {
 	Host    string
 	Path    string
 	Service string // namespace/name
-	TLS     bool   // it is asked over HTTPS, with the host as the name of the server
+	TLS     bool   // requests use HTTPS, with the host as the server name
 }
 
-// URL returns the target as a client writes it.
+// URL returns the URL of the target.
 func (t Target) URL() string {
 	if t.TLS {
 		return "https://" + t.Host + t.Path

@@ -33,8 +33,8 @@ func addresses() func(string) netip.Addr {
 	}
 }
 
-// TestSeedIsStableAcrossVersions has a population as its golden file. It checks that a seed gives
-// the same population in every version of Windtunnel.
+// TestSeedIsStableAcrossVersions compares a population with a golden file, because a seed gives the
+// same population in every version of Windtunnel.
 func TestSeedIsStableAcrossVersions(t *testing.T) {
 	var file bytes.Buffer
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 3, Seed: 4})
@@ -182,7 +182,7 @@ func TestEmptyShape(t *testing.T) {
 	}
 }
 
-// Further paths lead to the service of the first path. They are in the objects, and are no targets.
+// Further paths lead to the service of the first path. They are in the objects, but are not targets.
 func TestFurtherPaths(t *testing.T) {
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1, Paths: 2})
 	without := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1})

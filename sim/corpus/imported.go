@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Cluster is what a population that was imported from a user's cluster has besides its services. Package
-// sim/corpus/imported makes it.
+// Cluster has the parts, besides the services, of a population that was imported from a user's cluster.
+// Package sim/corpus/imported makes it.
 type Cluster struct {
 	// Objects are all objects except those services and their EndpointSlices, in an order in which they
 	// can be created.
@@ -20,7 +20,7 @@ type Cluster struct {
 	Unchanged []Service
 }
 
-// Imported is what a service of an imported cluster has of its own.
+// Imported has the properties that only services of imported clusters have.
 type Imported struct {
 	Service *corev1.Service
 	Ports   []discoveryv1.EndpointPort // of its pods
@@ -83,7 +83,7 @@ func (s Service) endpointPorts() []discoveryv1.EndpointPort {
 	return ports
 }
 
-// Routing returns an ingress that routes to a service; nil if there is none.
+// Routing returns an ingress that routes to a service, or nil if there is none.
 func (p Population) Routing(s Service) *networkingv1.Ingress {
 	if s.Imported != nil {
 		return s.Imported.Route.DeepCopy()

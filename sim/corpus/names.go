@@ -3,7 +3,7 @@ package corpus
 import "math/rand/v2"
 
 // letters are the letters of the suffixes of generated names in Kubernetes
-// (k8s.io/apimachinery/pkg/util/rand). They have no vowels, so that no words result.
+// (k8s.io/apimachinery/pkg/util/rand). There are no vowels, to avoid words.
 const letters = "bcdfghjklmnpqrstvwxz2456789"
 
 const suffixLength = 5

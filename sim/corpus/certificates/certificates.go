@@ -51,8 +51,8 @@ func keyOf(seed string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(sum[:])
 }
 
-// wantedOf copies what a generated certificate keeps of the template. Extensions that name other
-// certificates are left out, because those do not exist.
+// wantedOf copies the parts of the template that a generated certificate keeps. It omits extensions that
+// name other certificates, because those do not exist.
 func wantedOf(template *x509.Certificate, seed string) *x509.Certificate {
 	sum := sha256.Sum256([]byte("serial " + seed))
 	sum[0] = sum[0]&0x3f | 0x40 // positive, and always of the same length

@@ -23,13 +23,13 @@ func TestSameSeedSamePair(t *testing.T) {
 		t.Error("two pairs of one seed differ")
 	}
 	if bytes.Equal(first.Key, other.Key) {
-		t.Error("the seed changes nothing")
+		t.Error("different seeds give the same pair")
 	}
 	if _, err := tls.X509KeyPair(first.Certificate, first.Key); err != nil {
 		t.Error(err)
 	}
 	if _, err := tls.X509KeyPair(first.Certificate, other.Key); err == nil {
-		t.Error("the key of another seed fits")
+		t.Error("the key of another seed belongs to the certificate")
 	}
 }
 
@@ -42,7 +42,7 @@ func signed(t *testing.T, template *x509.Certificate, seed string) certificates.
 	return pair
 }
 
-// The revocation list is one of the authority with the same template and seed.
+// The revocation list is signed by the authority with the same template and seed.
 func TestRevocationsAreOfTheirAuthority(t *testing.T) {
 	authority := *template
 	authority.IsCA, authority.BasicConstraintsValid, authority.KeyUsage = true, true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign

@@ -106,7 +106,7 @@ func customHeaders(a *application) {
 	a.g.add(newConfigMap(a.namespace, a.name+"-headers", map[string]string{"X-Frame-Options": "SAMEORIGIN", "X-Robots-Tag": "noindex"}))
 }
 
-// customErrors lets a service of its own answer for some statuses.
+// customErrors replaces answers with some statuses by those of a default backend.
 func customErrors(a *application) {
 	a.set("custom-http-errors", oneOf(a.chance, "404", "502,503,504", "404,500,502,503"))
 	if percent(a.chance, 60) {

@@ -82,7 +82,7 @@ func (a *application) chooseHost(own bool) {
 	}
 }
 
-// began is when the first ingress of a cluster was created. Each further one is an hour younger.
+// began is the creation time of the first ingress of a cluster. Each further one is an hour younger.
 var began = time.Date(2021, 3, 1, 8, 0, 0, 0, time.UTC)
 
 func (a *application) newIngress(name string) *networkingv1.Ingress {
@@ -105,7 +105,7 @@ func (a *application) addIngress() {
 	a.g.ingresses = append(a.g.ingresses, a.ingress)
 }
 
-// object returns the ingress as findings name it.
+// object returns the name of the ingress in findings.
 func (a *application) object() string { return "Ingress " + a.namespace + "/" + a.ingress.Name }
 
 // set sets an annotation of the controller.

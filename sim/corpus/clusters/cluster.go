@@ -1,7 +1,6 @@
 // Package clusters generates realistic clusters: ingresses with the annotations, certificates,
-// paths and mistakes of many applications, and the objects that they refer to. It stands between a
-// seed and the file that a controller's reader reads. Its one rule: the same size and seed give the
-// same bytes on every machine.
+// paths and mistakes of many applications, and the objects that they refer to. Its one rule: the same
+// size and seed give the same bytes on every machine.
 package clusters
 
 import (
@@ -27,7 +26,7 @@ type Cluster struct {
 	// Flags are the flags that a controller needs to read all of the cluster, such as
 	// --configmap=namespace/name.
 	Flags []string
-	// Findings are what the controller must report about the broken objects, and nothing else.
+	// Findings are all findings that the controller must report, one for each broken object.
 	Findings []Finding
 }
 
@@ -100,7 +99,7 @@ var stages = []string{"", "-staging", "-dev", "-preview", "-test", "-demo"}
 
 var domains = []string{"example.com", "example.org", "example.net", "corp.example"}
 
-// begin chooses what all applications share. A namespace has about twelve ingresses.
+// begin chooses the domains and namespaces. A namespace has about twelve ingresses.
 func (g *generator) begin() {
 	g.domains = domains[:1+g.chance.IntN(len(domains))]
 	for n := range max(1, g.size/12) {

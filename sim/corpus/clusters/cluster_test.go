@@ -19,18 +19,18 @@ import (
 	"windtunnel.dev/sim/corpus/clusters"
 )
 
-// The size and the seed decide every byte.
+// The size and the seed determine every byte.
 func TestSameSeedSameBytes(t *testing.T) {
 	if !bytes.Equal(manifests(t, clusters.Generate(100, 7)), manifests(t, clusters.Generate(100, 7))) {
 		t.Error("two clusters of one seed differ")
 	}
 	if bytes.Equal(manifests(t, clusters.Generate(100, 7)), manifests(t, clusters.Generate(100, 8))) {
-		t.Error("the seed changes nothing")
+		t.Error("different seeds give the same cluster")
 	}
 }
 
-// pinned is the SHA-256 of a cluster. If the generator changes on purpose, so does it: every seed then
-// gives other clusters than before.
+// pinned is the SHA-256 of a cluster. An intended change of the generator changes it, and the clusters
+// of every seed.
 const pinned = "a51cb18ed9b31710ac003739cb5925cde2b7c74cd0987d7c0fa64db8293c1815"
 
 func TestSameBytesOnEveryMachine(t *testing.T) {
@@ -49,7 +49,7 @@ func manifests(t *testing.T, c clusters.Cluster) []byte {
 	return text
 }
 
-// The controller reports what the cluster says is broken, and nothing else.
+// The controller reports exactly the findings of the cluster.
 func TestFindings(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("100 ingresses, seed %d", seed), func(t *testing.T) { checkFindings(t, 100, seed) })

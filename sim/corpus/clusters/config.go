@@ -44,7 +44,7 @@ var configs = []struct {
 	}},
 }
 
-// permitted lets the cluster use all annotations that it has.
+// permitted has the keys that permit all annotations of the cluster.
 var permitted = map[string]string{
 	"allow-snippet-annotations":       "true",
 	"annotations-risk-level":          "Critical",

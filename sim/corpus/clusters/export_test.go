@@ -2,7 +2,7 @@ package clusters
 
 import "fmt"
 
-// Rows returns what docs/corpus.md says of the generator, row by row.
+// Rows returns the rows about the generator in docs/corpus.md.
 func Rows() []string {
 	var rows []string
 	for _, f := range features {

@@ -4,8 +4,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// feature is something that some applications of a cluster use. The shares are our choice: they make
-// common annotations common, and give each feature enough ingresses in a cluster of 1,000.
+// feature is a feature that a share of the applications of a cluster uses. The shares are chosen, not
+// measured: they make common annotations common, and give each feature enough ingresses in a cluster of
+// 1,000.
 type feature struct {
 	Name    string  // as docs/corpus.md lists it
 	Percent float64 // of the applications that it fits
@@ -14,8 +15,8 @@ type feature struct {
 	apply   func(*application)
 }
 
-// What a feature fits. Annotations of a whole host fit only applications that share it with no other;
-// those of paths do not fit regular expressions that others wrote.
+// The applications that a feature fits. Annotations for a whole host fit only applications that do not
+// share it; those for paths do not fit regular expressions of other features.
 var (
 	anyone    = func(*application) bool { return true }
 	ownHost   = func(a *application) bool { return !a.shared && a.host[0] != '*' }
@@ -119,8 +120,8 @@ func foreignClass(a *application) {
 	a.ingress.Spec.IngressClassName = new(otherClass)
 }
 
-// rewrite makes the first path a regular expression, and removes what it captures from requests. The
-// other paths go, because the target has the captures of the first one.
+// rewrite makes the first path a regular expression, and rewrites requests to what it captures. It
+// removes the other paths, because the target has the captures of the first one.
 func rewrite(a *application) {
 	path := &a.ingress.Spec.Rules[0].HTTP.Paths[0]
 	base := path.Path

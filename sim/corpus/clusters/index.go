@@ -12,7 +12,7 @@ import (
 // IndexFile is the name of the index in the folder of a corpus.
 const IndexFile = "index.json"
 
-// Schema is the version of an Index. The number changes with the format.
+// Schema is the version of the format of an Index.
 const Schema = "windtunnel.dev/corpus/v1"
 
 // The sources of clusters.

@@ -7,10 +7,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// mistake is something that users get wrong, in one application out of brokenEvery.
+// mistake is a user's mistake, which one application out of brokenEvery has.
 type mistake struct {
 	Name string // as docs/corpus.md lists it
-	// make makes it and returns the field of the ingress that the controller reports; empty for the
+	// make makes it, and returns the field of the ingress that the controller reports, or "" for the
 	// whole ingress.
 	make func(*application) string
 }
@@ -92,7 +92,7 @@ var mistakes = []mistake{
 
 const firstPathKey = "spec.rules[0].http.paths[0]"
 
-// wrongValue returns a mistake that is the value, or the name, of an annotation.
+// wrongValue returns a mistake in the value, or the name, of an annotation.
 func wrongValue(name, value string) func(*application) string {
 	return func(a *application) string {
 		a.set(name, value)
@@ -100,7 +100,7 @@ func wrongValue(name, value string) func(*application) string {
 	}
 }
 
-// onlyOnePath leaves an ingress with its first path.
+// onlyOnePath removes all paths of an ingress but the first.
 func (a *application) onlyOnePath() {
 	rule := a.ingress.Spec.Rules[0].HTTP
 	rule.Paths = rule.Paths[:1]

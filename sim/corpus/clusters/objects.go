@@ -187,7 +187,7 @@ func (g *generator) authority(name string) []byte {
 func (g *generator) certificate(name string, template *x509.Certificate) certificates.Pair {
 	pair, err := certificates.SelfSigned(template, fmt.Sprintf("%d %s", g.seed, name))
 	if err != nil {
-		panic(fmt.Sprintf("clusters: the certificate of %s: %v", name, err)) // the template is ours
+		panic(fmt.Sprintf("clusters: the certificate of %s: %v", name, err)) // impossible: the template is valid
 	}
 	return pair
 }

@@ -47,7 +47,7 @@ type Summary struct {
 	Took     map[string]int `json:"took"`     // by kind
 	Replaced map[string]int `json:"replaced"` // by what
 	LeftOut  map[string]int `json:"leftOut"`  // by what, with the reason
-	Check    map[string]int `json:"check"`    // texts that were kept as they are, and may say more than they should
+	Check    map[string]int `json:"check"`    // texts that were kept unchanged, and may contain secrets
 }
 
 // Of imports the objects of a dump. An error names the object at fault.
@@ -129,7 +129,7 @@ func (i *importer) read(manifests []manifest.Manifest) error {
 	return nil
 }
 
-// newObject returns an empty object of a kind that the controller reads; nil for an old version.
+// newObject returns an empty object of a kind that the controller reads, or nil for an old version.
 func newObject(kind string) (object metav1.Object, known bool) {
 	switch kind {
 	case "networking.k8s.io/v1 Ingress":
@@ -150,7 +150,7 @@ func newObject(kind string) (object metav1.Object, known bool) {
 	return nil, false
 }
 
-// decode converts an object. Fields that this version of Kubernetes does not know are left out.
+// decode converts an object. It omits fields that this version of Kubernetes does not know.
 func (i *importer) decode(m manifest.Manifest, to metav1.Object) error {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object.Object, to, true)
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {

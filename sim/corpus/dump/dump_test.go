@@ -24,7 +24,7 @@ import (
 
 var config = types.NamespacedName{Namespace: "ingress-nginx", Name: "ingress-nginx-controller"}
 
-// secrets is what a dump must not lose to its import.
+// secrets is a dump, with the secrets that its import must not contain.
 type secrets struct {
 	dump string
 	keys [][]byte // private keys, in DER
@@ -183,8 +183,8 @@ func TestNoPrivateKeyIsKept(t *testing.T) {
 // as they are, and in the base64 of each alignment, once and twice.
 func partOf(key []byte, text string) string {
 	const size = 12
-	// The first 36 bytes of a key in PKCS #8 say its kind, and are the same in all keys. Public keys
-	// follow the private one; they are in certificates, but these are replaced, too.
+	// The first 36 bytes of a key in PKCS #8 describe its kind, and are the same in all keys. The public
+	// key follows the private one; certificates contain it, but they are replaced, too.
 	for at := 36; at+size <= len(key); at++ {
 		part := key[at : at+size]
 		once := base64.StdEncoding.EncodeToString(part)
@@ -203,7 +203,7 @@ func partOf(key []byte, text string) string {
 	return ""
 }
 
-// The test above can fail: the dump itself has the keys, in each form.
+// partOf finds keys: the dump itself contains them in each form.
 func TestPartOfFindsKeys(t *testing.T) {
 	given := hostile()
 	flat := strings.Join(strings.Fields(strings.ReplaceAll(given.dump, `\n`, "")), "")
@@ -247,7 +247,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// The generated certificate is for the names of the user's one, and is the same each time.
+// The generated certificate has the names of the user's certificate, and is the same each time.
 func TestCertificatesKeepNames(t *testing.T) {
 	given := hostile()
 	_, text := imported(t, given.dump, dump.Options{ConfigMap: config})
@@ -309,8 +309,8 @@ func TestHashedNames(t *testing.T) {
 	}
 }
 
-// The controller finds the same in the import of a cluster as in the cluster itself: everything that
-// resolved still does, and what was broken is still broken. Hashed names change nothing but names.
+// The controller has the same findings about the import of a cluster as about the cluster itself: valid
+// references stay valid, and broken objects stay broken. Hashing changes only names.
 func TestFindingsAreKept(t *testing.T) {
 	for seed := range uint64(2) {
 		c := clusters.Generate(60, seed)
@@ -402,7 +402,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Whatever the dump has, the result can be read, and has no private key of it.
+// For any dump, the result can be read, and does not contain a private key of the dump.
 func FuzzImport(f *testing.F) {
 	given := hostile()
 	f.Add([]byte(given.dump), true)
@@ -447,7 +447,7 @@ func annotated(name, value string) string {
 	return fmt.Sprintf("{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, annotations: {nginx.ingress.kubernetes.io/%s: %q}}}\n", name, value)
 }
 
-// base64(1) wraps its lines: the key is found in all of them together.
+// base64(1) wraps its output, so a key can span several lines.
 func TestWrappedKeysAreNotKept(t *testing.T) {
 	key := pki.New("Example Authority").Issue("a", []string{"a.example"}).Key
 	for _, form := range [][]byte{key, derOf(key)} {
@@ -473,7 +473,7 @@ func TestWrappedKeysAreNotKept(t *testing.T) {
 	}
 }
 
-// A password may contain the character that ends it.
+// A password may contain the character that ends it, an @.
 func TestPasswordsOfURLsAreNotKept(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://robot:s3cr@t,pass@sso.example/check":  "https://sso.example/check",

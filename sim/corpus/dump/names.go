@@ -13,13 +13,13 @@ import (
 // covers the hosts below it.
 type names struct {
 	key   []byte          // empty keeps all names
-	hosts map[string]bool // that the cluster is known to have, in lower case, without wildcards
+	hosts map[string]bool // the known hosts of the cluster, in lower case, without wildcards
 }
 
 func (n names) hashed() bool { return len(n.key) > 0 }
 
-// plainLabels are labels that have a meaning of their own: www. for redirects between a host and
-// its www, the others in the names of services inside a cluster.
+// plainLabels are labels with a special meaning: www for redirects between a host and its www, the
+// others in the names of services inside a cluster.
 var plainLabels = map[string]bool{"": true, "*": true, "www": true, "svc": true, "cluster": true, "local": true, "localhost": true}
 
 // label returns the hash of a label: a DNS label of fixed length that begins with a letter.
@@ -51,7 +51,7 @@ func (n names) dotted(text string) string {
 	return n.label(text) + ".example"
 }
 
-// host hashes a host, which may have a port. An address is no name.
+// host hashes a host, which may have a port. It does not change addresses.
 func (n names) host(text string) string {
 	if !n.hashed() || isAddress(text) {
 		return text
@@ -97,8 +97,7 @@ var (
 	hostLike = regexp.MustCompile(`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?`)
 )
 
-// text hashes the hosts of URLs, and the hosts that the cluster is known to have, in a text of any
-// kind.
+// text hashes the hosts of URLs, and the known hosts of the cluster, in a text of any kind.
 func (n names) text(text string) string {
 	if !n.hashed() {
 		return text

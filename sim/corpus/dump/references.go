@@ -9,7 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// use is what a controller reads of a Secret.
+// use is the set of parts of a Secret that a controller reads.
 type use int
 
 const (
@@ -52,7 +52,7 @@ func (i *importer) references() references {
 	return r
 }
 
-// ofConfig adds what keys of the controller's ConfigMap name.
+// ofConfig adds the objects that keys of the controller's ConfigMap name.
 func (i *importer) ofConfig(config *corev1.ConfigMap, r *references) {
 	for key, kind := range configObjects {
 		named := parseName(config.Data[key], "")
@@ -137,7 +137,7 @@ func (i *importer) learnHosts() {
 	}
 }
 
-// keep returns the objects that are wanted, in the order of names, and counts the others.
+// keep returns the objects that are wanted, sorted by name, and counts the others.
 func keep[T any](i *importer, kind string, all map[name]T, wanted func(name) bool) []T {
 	var kept []T
 	for _, one := range slices.SortedFunc(maps.Keys(all), func(a, b name) int { return strings.Compare(a.String(), b.String()) }) {

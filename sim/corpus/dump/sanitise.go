@@ -51,8 +51,8 @@ func (i *importer) sanitised() ([]runtime.Object, error) {
 	return all, nil
 }
 
-// meta returns the metadata that decide what a controller does: the name and, because the oldest
-// object wins a conflict, the age.
+// meta returns the metadata that affect a controller: the name and, because the oldest object wins a
+// conflict, the creation time.
 func (i *importer) meta(object metav1.Object) metav1.ObjectMeta {
 	named := i.names.object(nameOf(object))
 	return metav1.ObjectMeta{Namespace: named.Namespace, Name: named.Name, CreationTimestamp: object.GetCreationTimestamp()}
@@ -158,7 +158,7 @@ func (i *importer) backend(b *networkingv1.IngressBackend) *networkingv1.Ingress
 	return &networkingv1.IngressBackend{}
 }
 
-// annotations keeps those of the controller and the class.
+// annotations keeps the annotations of the controller, and the class.
 func (i *importer) annotations(all map[string]string) map[string]string {
 	kept := map[string]string{}
 	for _, full := range slices.Sorted(maps.Keys(all)) {

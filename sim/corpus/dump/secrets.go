@@ -140,7 +140,7 @@ func authoritySeed(kept *corev1.Secret, n int) string {
 	return fmt.Sprintf("authority %s/%s %d", kept.Namespace, kept.Name, n)
 }
 
-// revocations returns an empty list of the first authority.
+// revocations returns an empty revocation list of the first authority.
 func (i *importer) revocations(kept *corev1.Secret, authorities []*x509.Certificate, text []byte) ([]byte, error) {
 	list := parsedList(text)
 	if list == nil || len(authorities) == 0 {
@@ -151,7 +151,7 @@ func (i *importer) revocations(kept *corev1.Secret, authorities []*x509.Certific
 	return certificates.Revocations(i.hashedNames(authorities[0]), authoritySeed(kept, 0), list.ThisUpdate, list.NextUpdate)
 }
 
-// parsedList returns a revocation list in PEM; nil if it cannot be read.
+// parsedList parses a revocation list in PEM. It returns nil if that is not possible.
 func parsedList(text []byte) *x509.RevocationList {
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -186,7 +186,7 @@ func (i *importer) hashedNames(c *x509.Certificate) *x509.Certificate {
 	return &kept
 }
 
-// parsed returns the certificates in a PEM text; none if one cannot be read.
+// parsed returns the certificates in a PEM text, or none if one of them cannot be read.
 func parsed(text []byte) []*x509.Certificate {
 	var all []*x509.Certificate
 	for {
@@ -213,7 +213,7 @@ func parsedKey(text []byte) []byte {
 	return nil
 }
 
-// unreadable stands for a text that cannot be read. An empty one stays empty.
+// unreadable returns a replacement for a text that cannot be read. An empty text stays empty.
 func unreadable(text []byte) []byte {
 	if len(text) == 0 {
 		return []byte{}
@@ -244,7 +244,7 @@ var PasswordHash = func() string {
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// passwordFile replaces the hashes in a password file. Lines that are no entries are left out.
+// passwordFile replaces the hashes in a password file. It omits lines that are not entries.
 func (i *importer) passwordFile(text []byte) []byte {
 	var kept strings.Builder
 	for line := range strings.Lines(string(text)) {
@@ -273,7 +273,7 @@ func (i *importer) user(text string) string {
 	return i.names.label(text)
 }
 
-// ticketKey returns a key for session tickets of the same length, which is no secret.
+// ticketKey returns a public key for session tickets, of the same length.
 func ticketKey(text string) string {
 	old, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(old) == 0 {

@@ -43,7 +43,7 @@ func (i *importer) removedKey() string {
 func isKey(text string) bool {
 	text = notBase64.ReplaceAllString(text, "")
 	if len(text)%4 == 1 {
-		text = text[:len(text)-1] // the end of no base64
+		text = text[:len(text)-1] // no base64 has this length
 	}
 	data, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {

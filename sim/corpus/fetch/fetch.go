@@ -1,5 +1,5 @@
-// Package fetch reads the objects of a live cluster that a controller reads. It stands between the
-// cluster and the import of a dump. Its one rule: it lists, and writes nothing to the cluster.
+// Package fetch reads the objects of a live cluster that a controller reads, for package dump. Its one
+// rule: it only lists, and writes nothing to the cluster.
 package fetch
 
 import (

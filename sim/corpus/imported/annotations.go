@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/corpus/dump"
 )
 
-// annotations are those of ingress-nginx that an ingress has, without their prefix.
+// annotations are an ingress's annotations for ingress-nginx, without their prefix.
 type annotations map[string]string
 
 func annotationsOf(ingress *networkingv1.Ingress) annotations {
@@ -30,27 +30,27 @@ func (a annotations) value(name string) string { return a[name] }
 
 // plain are the annotations with which a pod answers every lane with 200, whatever their values.
 var plain = []string{
-	// of the connection to the pod, its times and its buffers
+	// for the connection to the pod, its timeouts and its buffers
 	"proxy-body-size", "proxy-connect-timeout", "proxy-read-timeout", "proxy-send-timeout", "proxy-buffering", "proxy-buffers-number",
 	"proxy-buffer-size", "proxy-busy-buffers-size", "proxy-max-temp-file-size", "proxy-request-buffering", "client-body-buffer-size",
 	"proxy-next-upstream", "proxy-next-upstream-timeout", "proxy-next-upstream-tries",
 	"proxy-ssl-name", "proxy-ssl-server-name", "proxy-ssl-secret", "proxy-ssl-verify", "proxy-ssl-verify-depth", "proxy-ssl-protocols", "proxy-ssl-ciphers",
-	// of headers
+	// for headers
 	"enable-cors", "cors-allow-origin", "cors-allow-methods", "cors-allow-headers", "cors-expose-headers", "cors-allow-credentials", "cors-max-age",
 	"x-forwarded-prefix", "upstream-vhost", "proxy-cookie-domain", "proxy-cookie-path", "proxy-redirect-from", "proxy-redirect-to",
-	// of pods that are chosen by a cookie, which the requests do not have
+	// for choosing pods by a cookie, which the requests do not have
 	"affinity", "affinity-mode", "affinity-canary-behavior", "session-cookie-name", "session-cookie-expires", "session-cookie-max-age", "session-cookie-path",
 	"session-cookie-domain", "session-cookie-samesite", "session-cookie-secure", "session-cookie-conditional-samesite-none", "session-cookie-change-on-failure",
-	// of errors and logs
+	// for errors and logs
 	"custom-http-errors", "default-backend", "disable-proxy-intercept-errors", "enable-access-log", "enable-rewrite-log",
-	// of other hosts and paths
+	// for other hosts and paths
 	"server-alias", "from-to-www-redirect", "rewrite-target", "use-regex", "app-root",
-	// of TLS: a host with a certificate is asked over HTTPS
+	// for TLS: requests to a host with a certificate use HTTPS
 	"ssl-redirect", "force-ssl-redirect", "preserve-trailing-slash", "use-port-in-redirects", "ssl-ciphers", "ssl-prefer-server-ciphers",
 	"http2-push-preload",
 }
 
-// plainValues are annotations that do not prevent a plain answer if they have one of these values.
+// plainValues are annotations with which a pod answers with 200 only if they have one of these values.
 var plainValues = map[string][]string{
 	"backend-protocol":   {"HTTP"},
 	"load-balance":       {"round_robin", "ewma"},
@@ -61,11 +61,11 @@ var plainValues = map[string][]string{
 	"enable-modsecurity": {"false"},
 }
 
-// leading are annotations on which the effect of others depends, so they are the ones named as the
+// leading are annotations on which the effect of others depends, so they are reported first as the
 // reason.
 var leading = []string{"auth-url", "auth-type", "limit-rps", "limit-rpm", "limit-connections", "mirror-target"}
 
-// unplain returns why pods may not answer plainly at the paths of an ingress; "" if they do.
+// unplain returns why pods may not answer with 200 at the paths of an ingress, or "" if they do.
 func (a annotations) unplain() string {
 	for _, name := range slices.Concat(leading, slices.Sorted(maps.Keys(a))) {
 		switch {
@@ -83,7 +83,7 @@ func (a annotations) unplain() string {
 	return ""
 }
 
-// ofHost returns why pods may not answer plainly at any path of the ingress's hosts, or "" if they
+// ofHost returns why pods may not answer with 200 at any path of the ingress's hosts, or "" if they
 // do.
 func (a annotations) ofHost(snippets bool) string {
 	switch {

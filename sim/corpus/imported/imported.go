@@ -27,7 +27,7 @@ import (
 // Namespace is the namespace of names without one, as in kubectl.
 const Namespace = "default"
 
-// Options say how a cluster is used.
+// Options are the options of an import.
 type Options struct {
 	Seed uint64 // of the names of pods
 	// Foreign means that the cluster's controller does not read ingress-nginx's annotations, and
@@ -58,7 +58,7 @@ func Of(manifests []manifest.Manifest, o Options) (corpus.Population, *event.Pop
 	return p, summary, nil
 }
 
-// whyNone says why a cluster has no target.
+// whyNone returns why a cluster has no target.
 func whyNone(s *event.Population) string {
 	if s.Ingresses == 0 {
 		return "it has no ingress (networking.k8s.io/v1)"
@@ -75,7 +75,7 @@ func whyNone(s *event.Population) string {
 // key is the namespace and name of an object.
 type key = types.NamespacedName
 
-// cluster is a cluster by kind.
+// cluster has the objects of a cluster by kind.
 type cluster struct {
 	Options
 	ingresses []*networkingv1.Ingress // sorted by name
@@ -172,7 +172,7 @@ func (c *cluster) namespaces() []runtime.Object {
 	return all
 }
 
-// leave notes that something is left out.
+// leave records that an object or a path is left out, and why.
 func (c *cluster) leave(why, name string) {
 	one := c.leftOut[why]
 	if one == nil {

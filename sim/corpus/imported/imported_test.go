@@ -54,13 +54,13 @@ const (
 	prefix = "nginx.ingress.kubernetes.io/"
 )
 
-// Each path is a target, or is named with the reason why it is none.
+// Each path is a target, or is reported with the reason why it is not.
 func TestTargets(t *testing.T) {
 	for _, test := range []struct {
 		name, more string
 		options    imported.Options
 		want       []string // further targets
-		why        string   // a part of the reason that is given otherwise
+		why        string   // a part of the reason why a path is not a target
 	}{
 		{name: "a path", more: ingress("x", "/shop", "Exact", "", nginx), want: []string{"http://x.example/shop"}},
 		{name: "harmless annotations", more: ingress("x", "/", "Prefix", prefix+"proxy-body-size: 8m, "+prefix+"enable-cors: 'true'", nginx), want: []string{"http://x.example/"}},
@@ -164,8 +164,7 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// The same cluster and seed give the same population; every generated cluster has targets, and nothing
-// of its paths is lost.
+// The same cluster and seed give the same population, and a generated cluster has targets.
 func TestGeneratedClusters(t *testing.T) {
 	text, err := clusters.Generate(100, 3).Manifests()
 	if err != nil {

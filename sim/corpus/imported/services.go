@@ -30,7 +30,7 @@ func (c *cluster) backends() map[key]*corpus.Service {
 	return all
 }
 
-// backend returns a service with its pods; nil if it has no endpoints.
+// backend returns a service with its pods, or nil if it has no endpoints.
 func (c *cluster) backend(at key, names *corpus.Names) *corpus.Service {
 	made := corpus.Service{Namespace: at.Namespace, Name: at.Name, Port: corpus.DefaultPort, Imported: &corpus.Imported{Service: c.services[at].DeepCopy()}}
 	own := c.ofOneFamily(at)
@@ -109,7 +109,7 @@ func leadToPods(i *corpus.Imported) {
 	}
 }
 
-// endpointPort returns the port of the pods for a port of the service; nil if they have none.
+// endpointPort returns the port of the pods for a port of the service, or nil if there is none.
 func endpointPort(i *corpus.Imported, name string) *discoveryv1.EndpointPort {
 	n := slices.IndexFunc(i.Ports, func(p discoveryv1.EndpointPort) bool { return *p.Name == name })
 	if n < 0 {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// target is a target, and where it comes from.
+// target is a target with its ingress and service.
 type target struct {
 	corpus.Target
 	ingress *networkingv1.Ingress
@@ -23,13 +23,13 @@ type target struct {
 	port    networkingv1.ServiceBackendPort
 }
 
-// host is what the served ingresses say about a host.
+// host is a host with the paths and annotations of the served ingresses.
 type host struct {
 	pattern string   // in the ingresses: a name, *.name, or "" for all other hosts
 	asked   string   // by clients
 	paths   []*path  // without those of canaries
 	shares  []string // paths of which canaries take a share
-	why     string   // no path of the host can be asked; "": some can
+	why     string   // why no path of the host can be requested; "" if some can
 	regex   bool     // its paths are regular expressions
 	appRoot bool     // / is redirected
 	tls     bool
@@ -41,10 +41,10 @@ type path struct {
 	text    string
 	kind    networkingv1.PathType
 	backend networkingv1.IngressBackend
-	why     string // its ingress is left out; "": it is not
+	why     string // why its ingress is left out; "" if it is not
 }
 
-// name is the path as reports name it.
+// name returns the name of the path in reports.
 func (p *path) name(h *host) string {
 	return fmt.Sprintf("%s: %s%s", nameOf(p.ingress), cmp.Or(h.pattern, "*"), p.text)
 }
@@ -118,7 +118,7 @@ func (c *cluster) collect(ingress *networkingv1.Ingress) (added []*host) {
 	return added
 }
 
-// unserved returns why the controller does not serve an ingress; "" if it does.
+// unserved returns why the controller does not serve an ingress, or "" if it does.
 func (c *cluster) unserved(ingress *networkingv1.Ingress) string {
 	if ingress.Spec.IngressClassName == nil {
 		switch class := ingress.Annotations["kubernetes.io/ingress.class"]; {
@@ -147,7 +147,7 @@ func (c *cluster) unserved(ingress *networkingv1.Ingress) string {
 // (strict-validate-path-type).
 var plainPath = regexp.MustCompile(`^/[A-Za-z0-9._/-]*$`)
 
-// unplain returns why no path of an ingress can be asked; "" if some can.
+// unplain returns why no path of an ingress can be requested, or "" if some can.
 func (c *cluster) unplain(ingress *networkingv1.Ingress, own annotations) string {
 	for _, rule := range ingress.Spec.Rules {
 		if rule.HTTP == nil {
@@ -162,7 +162,7 @@ func (c *cluster) unplain(ingress *networkingv1.Ingress, own annotations) string
 	return own.unplain()
 }
 
-// learn notes what the annotations of an ingress do to all paths of the host.
+// learn records the effects of an ingress's annotations on all paths of the host.
 func (h *host) learn(ingress *networkingv1.Ingress, own annotations, snippets bool) {
 	h.regex = h.regex || own.on("use-regex") || own.has("rewrite-target")
 	h.appRoot = h.appRoot || own.has("app-root")
@@ -176,7 +176,7 @@ func (h *host) addCanary(own annotations, path string) {
 	}
 }
 
-// secures returns the TLS section of an ingress for a host; nil if there is none.
+// secures returns the TLS section of an ingress for a host, or nil if there is none.
 func secures(ingress *networkingv1.Ingress, pattern string) *networkingv1.IngressTLS {
 	n := slices.IndexFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
 		return len(tls.Hosts) == 0 && pattern != "" || slices.ContainsFunc(tls.Hosts, func(name string) bool { return ingresshost.CertificateCovers(strings.ToLower(name), pattern) })
@@ -264,7 +264,7 @@ func (c *cluster) leadsTo(p *path, backends map[key]*corpus.Service) (at key, po
 	return at, port, ""
 }
 
-// ask returns the path that clients ask for to reach a path of the host, or why none is known to.
+// ask returns the path that clients request to reach a path of the host, or why no such path is known.
 func (h *host) ask(p *path) (text, why string) {
 	exact := p.kind == networkingv1.PathTypeExact
 	if (exact || !h.regex) && (!plainPath.MatchString(p.text) || strings.Contains(p.text, "//") || strings.Contains(p.text, "/.")) {
@@ -293,7 +293,7 @@ func (h *host) ask(p *path) (text, why string) {
 	return regexample.Escaped(text), ""
 }
 
-// reaches reports whether the path is the same as a text; a slash at the end makes no difference.
+// reaches reports whether the path equals a text, apart from a slash at the end.
 func (p *path) reaches(text string) bool {
 	return strings.TrimSuffix(p.text, "/") == strings.TrimSuffix(text, "/")
 }

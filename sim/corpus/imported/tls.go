@@ -11,7 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// judgeTLS finds out whether clients get a certificate of the cluster for a host with TLS.
+// judgeTLS checks whether clients get a certificate of the cluster for a host with TLS.
 func (c *cluster) judgeTLS(h *host) {
 	if !h.tls {
 		return
@@ -25,7 +25,7 @@ func (c *cluster) judgeTLS(h *host) {
 	}
 }
 
-// uncertified returns why a Secret does not certify a host; "" if it does.
+// uncertified returns why a Secret has no certificate for a host, or "" if it has one.
 func (c *cluster) uncertified(at key, host string) string {
 	secret := c.secrets[at]
 	if at.Name == "" || secret == nil {
