@@ -13,8 +13,7 @@ import (
 )
 
 // Set returns the text of a scenario file with another value at a path of its spec. It adds mappings
-// that the file lacks, but no items of lists. Whether the scenario remains valid is for its parser to
-// say.
+// that the file lacks, but no items of lists. It does not check that the scenario remains valid.
 func Set(text []byte, path, value string) ([]byte, error) {
 	at, err := scenario.FindPath(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func Set(text []byte, path, value string) ([]byte, error) {
 	return encode(documents)
 }
 
-// Value returns the value at a path of a scenario's text; "" if the text has none.
+// Value returns the value at a path of a scenario's text, or "" if the text has none.
 func Value(text []byte, path string) (string, error) {
 	at, err := scenario.FindPath(path)
 	if err != nil {
@@ -63,7 +62,7 @@ func put(node *yaml.Node, path []any, leaf *yaml.Node) error {
 		}
 		if i == len(path)-1 {
 			leaf.LineComment, leaf.HeadComment, leaf.FootComment = child.LineComment, child.HeadComment, child.FootComment
-			leaf.Anchor = child.Anchor // aliases of the value follow it
+			leaf.Anchor = child.Anchor // aliases get the new value
 			*child = *leaf
 			return nil
 		}
@@ -78,7 +77,7 @@ func put(node *yaml.Node, path []any, leaf *yaml.Node) error {
 	return nil
 }
 
-// childOf returns the child of a node by its key or index. A mapping gets a child that it lacks.
+// childOf returns the child of a node by its key or index. It adds a child that a mapping lacks.
 func childOf(node *yaml.Node, step any) (*yaml.Node, error) {
 	switch step := step.(type) {
 	case string:
@@ -121,7 +120,7 @@ func copyOf(node *yaml.Node) *yaml.Node {
 	return &made
 }
 
-// decode returns the documents of a file; there is at least one.
+// decode returns the documents of a file, at least one.
 func decode(text []byte) ([]*yaml.Node, error) {
 	var documents []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {

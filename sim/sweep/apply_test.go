@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/sweep"
 )
 
-// text is a scenario with what makes it hard to change: comments, an anchor, a merge and a manifest.
+// text is a scenario with constructs that are hard to edit: comments, an anchor, a merge and a manifest.
 const text = `# A story.
 apiVersion: windtunnel.dev/v1
 kind: Scenario
@@ -98,8 +98,7 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a value contains, the text has exactly this value afterwards and all else as before, or the
-// value is refused.
+// Set refuses a value, or changes exactly this value, whatever it contains.
 func FuzzSet(f *testing.F) {
 	for _, value := range []string{"1", "", "null", "a, b", "x: y", "- z", "'", `"`, "\n---\n", "&a", "*config", "!!int 1", "# c", "\x00", "\ufeff"} {
 		f.Add("population.services", value)
@@ -128,7 +127,7 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// A value that others refer to remains one that they refer to.
+// A value with an anchor keeps it, and its aliases get the new value.
 func TestSetKeepsAnchors(t *testing.T) {
 	changed, err := sweep.Set([]byte(strings.Replace(text, "{services: 10}", "{services: &n 10, pods: *n}", 1)), "population.services", "20")
 	if err != nil {

@@ -31,7 +31,7 @@ func (c Combination) String() string {
 	return strings.Join(all, ", ")
 }
 
-// notInFolders matches what the name of a folder does not contain.
+// notInFolders matches characters that the name of a folder must not contain.
 var notInFolders = regexp.MustCompile(`[^A-Za-z0-9._=-]+`)
 
 // longestFolder limits the names of folders; file systems permit 255.

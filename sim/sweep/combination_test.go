@@ -47,7 +47,7 @@ func TestPlanFullFactorial(t *testing.T) {
 	}
 }
 
-// The scenario itself is a combination; a value that it has already is not another one.
+// The scenario itself is a combination; its own values are not further combinations.
 func TestPlanOneAtATime(t *testing.T) {
 	design := sweep.Design{Factors: []sweep.Factor{services, rates}, OneAtATime: true}
 	planned, err := sweep.Plan([]byte(text), &design, load)

@@ -58,7 +58,7 @@ type SubjectValues struct {
 	Subject string             `json:"subject"`
 	Valid   bool               `json:"valid"`          // otherwise the run says nothing about the subject, and its values do not count
 	Values  map[string]float64 `json:"values"`         // by figure; a figure without a value is missing
-	Left    []measure.Left     `json:"left,omitempty"` // the drain curve, if it was asked for
+	Left    []measure.Left     `json:"left,omitempty"` // the drain curve, if it was requested
 }
 
 // Row has the means of the valid runs of a combination for a subject.
@@ -68,8 +68,8 @@ type Row struct {
 	Runs        int                `json:"runs"`   // valid ones
 	Void        int                `json:"void"`   // runs that say nothing about the subject
 	Values      map[string]float64 `json:"values"` // by figure
-	// Left is the drain curve over all valid runs: what is left of a draining generation of workers for
-	// each second since the reload. It is missing if it was not asked for, or nothing drained.
+	// Left is the drain curve over all valid runs: the rest of a draining generation of workers for
+	// each second since the reload. It is missing if it was not requested, or nothing drained.
 	Left []measure.Left `json:"left,omitempty"`
 }
 

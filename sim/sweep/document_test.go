@@ -84,7 +84,7 @@ func TestEffectsOfSingleRuns(t *testing.T) {
 	}
 }
 
-// A void run does not count, and combinations without a counterpart do not either.
+// Void runs and combinations without a counterpart do not count.
 func TestVoidRunsDoNotCount(t *testing.T) {
 	d := document(false, map[[2]string][]float64{{"1", "3"}: {10}, {"1", "4"}: {20}, {"2", "3"}: {30}, {"2", "4"}: {60}})
 	d.Runs[3].Subjects[0].Valid = false
@@ -108,8 +108,7 @@ func TestEffectsOneAtATime(t *testing.T) {
 	}
 }
 
-// A figure that never differs has no effects.
-// A document without runs has lists, as its schema says.
+// A document without runs has empty lists, as its schema requires.
 func TestNoRuns(t *testing.T) {
 	d := sweep.Document{Runs: []sweep.Run{}}
 	d.Evaluate()
@@ -118,6 +117,7 @@ func TestNoRuns(t *testing.T) {
 	}
 }
 
+// A figure that never differs has no effects.
 func TestNoEffects(t *testing.T) {
 	d := document(false, map[[2]string][]float64{{"1", "3"}: {5, 5}, {"1", "4"}: {5, 5}, {"2", "3"}: {5, 5}, {"2", "4"}: {5, 5}})
 	if len(d.Effects)+len(d.Interactions) != 0 || d.Rows[0].Values["f"] != 5 || d.Rows[0].Runs != 2 {
@@ -137,7 +137,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Factors that vary one at a time have few combinations, however many there would be of all of them.
+// Factors that vary one at a time have few combinations, even if the full design has very many.
 func TestEffectsOfManyFactors(t *testing.T) {
 	d := sweep.Document{Design: sweep.Design{OneAtATime: true}, Figures: []sweep.Figure{{Name: "f", Kind: measure.Time}}}
 	add := func(value float64, settings ...sweep.Setting) {

@@ -23,8 +23,8 @@ type Effect struct {
 	To         string  `json:"to"`   // the value that is compared with it
 	Base       float64 `json:"base"` // the mean of the figure at From; times in seconds, memory in bytes
 	Difference         // of the means
-	// Aliases are the interactions of two factors that a fraction of the combinations cannot tell
-	// apart from the effect. The difference contains half of each.
+	// Aliases are the interactions of two factors that a fraction of the combinations cannot
+	// distinguish from the effect. The difference contains half of each.
 	Aliases [][2]string `json:"aliases,omitempty"`
 }
 
@@ -35,8 +35,8 @@ type Interaction struct {
 	Figure  string    `json:"figure"`
 	Paths   [2]string `json:"paths"`
 	Difference
-	// Aliases are the other interactions of two factors that a fraction of the combinations cannot tell
-	// apart from this one: the difference is their sum.
+	// Aliases are the other interactions of two factors that a fraction of the combinations cannot
+	// distinguish from this one: the difference is their sum.
 	Aliases [][2]string `json:"aliases,omitempty"`
 }
 
@@ -47,12 +47,12 @@ type Difference struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Known says that there is an interval. Its scatter comes from repeated runs of the same
-	// combination or, without them, from the combinations of the other factors; in a fraction, from
-	// what neither main effects nor interactions of two factors explain.
+	// combination or, without them, from the combinations of the other factors or, in a fraction,
+	// from the residuals of the model of main effects and interactions of two factors.
 	Known bool `json:"known"`
 }
 
-// Matters reports whether chance does not explain the difference.
+// Matters reports whether the difference is significant.
 func (d Difference) Matters() bool { return d.Known && (d.Low > 0 || d.High < 0) }
 
 // cells are the values of one figure of one subject, by combination. The key of a combination is the
@@ -95,7 +95,7 @@ func (c cells) evaluate(d Design) ([]Effect, []Interaction) {
 	if d.Fraction != nil {
 		return c.fitted(d)
 	}
-	if d.OneAtATime { // no cell has two other values, so there is no interaction to look for
+	if d.OneAtATime { // no cell has two other values, so interactions cannot be measured
 		return c.effects(), nil
 	}
 	return c.effects(), c.interactions()
@@ -147,8 +147,8 @@ func (c cells) interactions() []Interaction {
 	return all
 }
 
-// others returns the levels of the factors besides some, whose levels are 0. It returns only those that
-// cells have: of factors that vary one at a time, these are few.
+// others returns the levels of the factors, with 0 for the factors besides. It returns only combinations
+// that have cells; there are few if one factor varies at a time.
 func (c cells) others(besides ...int) [][]int {
 	found := map[string][]int{}
 	for key := range c.byKey {

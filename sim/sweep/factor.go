@@ -16,8 +16,8 @@ type Factor struct {
 	Own    string   `json:"own,omitempty"` // the value in the scenario's file; empty if the file has none
 }
 
-// Short returns the last part of the path that says something by itself: services of population.services,
-// but traffic.0.rate as it is.
+// Short returns the shortest part of the path that is clear by itself: services for population.services,
+// but traffic.0.rate unchanged.
 func (f Factor) Short() string { return short(f.Path) }
 
 // short returns a path without its first part if that is a mapping of the spec.
@@ -51,8 +51,8 @@ func ParseFactor(text string) (Factor, error) {
 	return Factor{Path: path, Values: values}, nil
 }
 
-// splitValues splits a list at its commas, except those between double quotes. Blanks around values
-// do not count.
+// splitValues splits a list at its commas, except those between double quotes. It trims blanks around
+// values.
 func splitValues(list string) ([]string, error) {
 	var values []string
 	var value strings.Builder

@@ -54,7 +54,7 @@ func TestParseFactorRefuses(t *testing.T) {
 	}
 }
 
-// A factor that parses says what it contains: quoted again, it parses to the same.
+// A parsed factor with its values quoted parses to the same factor.
 func FuzzParseFactor(f *testing.F) {
 	for _, text := range []string{"population.services=1,2", `config.x="a,b", c`, `config.x=a, "b"`, "a", "=", `config.x="`, "traffic.0.rate=1/s"} {
 		f.Add(text)

@@ -39,7 +39,7 @@ func Choose(names, lanes []string) ([]measure.Figure, error) {
 	return all, nil
 }
 
-// Described returns the figures as a document has them.
+// Described returns the descriptions of figures for a document.
 func Described(figures []measure.Figure) []Figure {
 	var all []Figure
 	for _, f := range figures {

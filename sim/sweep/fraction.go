@@ -9,17 +9,17 @@ import (
 	"windtunnel.dev/internal/fractional"
 )
 
-// Fraction is the part of all combinations that a sweep of factors with two values runs. It can tell
-// apart fewer effects than all combinations can.
+// Fraction is the part of all combinations that a sweep of factors with two values runs. It can
+// distinguish fewer effects than all combinations can.
 type Fraction struct {
-	Of         int         `json:"of"`         // one of so many combinations is run: a power of two
+	Of         int         `json:"of"`         // one of this many combinations is run: a power of two
 	Generators []Generator `json:"generators"` // of the factors after the first ones, which have all combinations
 	// Resolution is the length of the shortest set of factors whose product never changes. With 3, main
 	// effects are confounded with interactions of two factors; with 4, these only with each other; with 5
 	// or more, neither.
 	Resolution int `json:"resolution"`
-	// Confounded are the groups of effects that cannot be told apart, of main effects and interactions of
-	// two factors. An effect outside of these groups is confounded only with interactions of more factors.
+	// Confounded are the groups of main effects and interactions of two factors that cannot be
+	// distinguished. An effect outside of these groups is confounded only with interactions of more factors.
 	Confounded []Confounded `json:"confounded,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func ParseFraction(text string) (Fraction, error) {
 	return Fraction{Of: int(of)}, nil
 }
 
-// String names the part of the combinations; a missing fraction is all of them.
+// String names the part of the combinations. A nil fraction is all of them.
 func (f *Fraction) String() string {
 	if f == nil {
 		return "all combinations"

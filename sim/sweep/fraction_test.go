@@ -21,7 +21,7 @@ func knobs(n int) []sweep.Factor {
 	return all
 }
 
-// fraction plans a fraction of n factors, and returns its design as well.
+// fraction plans a fraction of n factors, and returns its design and combinations.
 func fraction(t *testing.T, n, of int) (sweep.Design, []sweep.Planned) {
 	t.Helper()
 	design := sweep.Design{Factors: knobs(n), Fraction: &sweep.Fraction{Of: of}, Rounds: 1}
@@ -112,8 +112,8 @@ func TestFractionRefuses(t *testing.T) {
 	}
 }
 
-// answered returns the document of a sweep whose figure is a function of the levels, -1 or 1. Runs for
-// which it says so are void.
+// answered returns the document of a sweep whose figure is a function of the levels, -1 or 1. Runs that
+// it reports as invalid are void.
 func answered(design sweep.Design, planned []sweep.Planned, of func(levels []float64, round int) (value float64, valid bool)) sweep.Document {
 	d := sweep.Document{Design: design, Figures: []sweep.Figure{{Name: "f", Kind: measure.Number}}}
 	for _, p := range planned {
@@ -191,7 +191,7 @@ func TestFractionOfRepeatedRuns(t *testing.T) {
 	}
 }
 
-// A void run does not bias the effects. If too many are missing to tell the effects apart, there are
+// A void run does not bias the effects. If too many runs are void to distinguish the effects, there are
 // none.
 func TestFractionWithVoidRuns(t *testing.T) {
 	design, planned := fraction(t, 7, 4)
@@ -240,7 +240,7 @@ func TestParseFraction(t *testing.T) {
 	}
 }
 
-// A fraction that parses is a power of two, and parses again as it is named.
+// A parsed fraction is a power of two, and its String parses to the same fraction.
 func FuzzParseFraction(f *testing.F) {
 	for _, text := range []string{"1/2", "1/8", "1/3", "1/", "/2", "1/0x10", "1/2147483648"} {
 		f.Add(text)

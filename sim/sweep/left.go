@@ -2,8 +2,8 @@ package sweep
 
 import "windtunnel.dev/sim/measure"
 
-// joined returns the drain curve of the generations of two curves. If one curve ends with nothing
-// left, its generations continue to count, with zeros.
+// joined returns the drain curve of the generations of two curves. If one curve ends at zero, its
+// generations continue to count as zeros.
 func joined(a, b []measure.Left) []measure.Left {
 	var all []measure.Left
 	for i := range max(len(a), len(b)) {
@@ -23,7 +23,7 @@ func joined(a, b []measure.Left) []measure.Left {
 	return all
 }
 
-// point returns a point of a drain curve, with no generations if nothing is known of it.
+// point returns a point of a drain curve, with no generations if the point is unknown.
 func point(curve []measure.Left, i int) measure.Left {
 	if i < len(curve) {
 		return curve[i]

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/sweep"
 )
 
-// The drain curve of a combination is the mean over all generations of its valid runs. Where nothing is
-// left of a run's generations, they count as zeros; a run that ended before says nothing.
+// The drain curve of a combination is the mean over all generations of its valid runs. Generations that
+// have drained count as zeros; a run that ended before does not count.
 func TestLeft(t *testing.T) {
 	at := func(seconds, generations int, workers, clients, pods float64) measure.Left {
 		return measure.Left{After: time.Duration(seconds) * time.Second, Generations: generations, Workers: workers, Clients: clients, Pods: pods}

@@ -12,9 +12,9 @@ import (
 // negligible is the share of the largest value below which a difference comes from rounding.
 const negligible = 1e-9
 
-// fitted returns the effects and interactions of a fraction: those of the linear model of main effects
-// and interactions of two factors with the least squares. If no run is missing, they are differences of
-// means. There are none if the runs do not suffice to tell the columns of the model apart, or if all
+// fitted returns the effects and interactions of a fraction, from the least-squares fit of a linear
+// model of main effects and interactions of two factors. If no run is missing, they are differences of
+// means. There are none if the runs do not suffice to distinguish the columns of the model, or if all
 // values are the same.
 func (c cells) fitted(d Design) ([]Effect, []Interaction) {
 	plan, err := d.fractional()
@@ -44,7 +44,7 @@ func (c cells) fitted(d Design) ([]Effect, []Interaction) {
 }
 
 // linear is a fitted model: a mean, and for each column a coefficient that is added to it or, in runs
-// with the column's other sign, taken away.
+// with the column's other sign, subtracted.
 type linear struct {
 	mean         float64
 	coefficients []float64
@@ -100,7 +100,7 @@ func (c cells) fit(columns []column) *linear {
 	return m
 }
 
-// unless returns a value, or 0 if it is not larger than the least one that counts.
+// unless returns a value, or 0 if its absolute value is not above least.
 func unless(value, least float64) float64 {
 	if math.Abs(value) <= least {
 		return 0

@@ -1,7 +1,6 @@
-// Package sweep varies values of a scenario and evaluates what the variations cost. It stands
-// between a scenario and its runs (sim/sweep/run), and between their measurements and the reports
-// (sim/sweep/report). Its one rule: it is pure; it computes combinations and effects from texts and
-// measurements.
+// Package sweep varies values of a scenario and evaluates the effects of the variations. Package
+// sim/sweep/run makes the runs, and sim/sweep/report shows the effects. Its one rule: it is pure; it
+// computes combinations and effects from texts and measurements.
 package sweep
 
 import (
@@ -17,7 +16,7 @@ import (
 // MostCombinations is the largest number of combinations of a sweep.
 const MostCombinations = 1000
 
-// MostRuns is the largest number of runs of a sweep: each combination is run once in each round.
+// MostRuns is the largest number of runs of a sweep. Each combination is run once in each round.
 const MostRuns = 10_000
 
 // Design says which combinations of values a sweep runs, and how often.
@@ -39,9 +38,9 @@ type Planned struct {
 // Loader checks the text of a scenario, and returns the scenario that is run.
 type Loader func(text []byte) (*scenario.Scenario, error)
 
-// Plan applies each combination of a design to the text of a scenario file, and loads the results.
-// The error names the first combination that cannot be run, and says why. It also sets the own values
-// of the design's factors, and completes its fraction.
+// Plan applies each combination of a design to the text of a scenario file, and loads the results. It
+// also sets the own values of the design's factors, and completes its fraction. The error names the
+// first combination that cannot be run, and says why.
 func Plan(text []byte, design *Design, load Loader) ([]Planned, error) {
 	if err := checkFactors(design.Factors); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (c Combination) load(text []byte, load Loader) (*scenario.Scenario, error) 
 	return s, nil
 }
 
-// withoutLines returns the problems of a text without its lines, which are not those of the user's file.
+// withoutLines returns problems without their line numbers, which differ from those of the user's file.
 func withoutLines(err error) error {
 	var several interface{ Unwrap() []error }
 	var one scenario.Problem

@@ -16,7 +16,7 @@ var drainTimes = []time.Duration{
 	20 * time.Second, 30 * time.Second, 45 * time.Second, 60 * time.Second, 90 * time.Second, 120 * time.Second, 180 * time.Second, 240 * time.Second,
 }
 
-// longestDrain returns the length of the longest drain curve; 0 if there is none.
+// longestDrain returns the length of the longest drain curve, or 0 if there is none.
 func longestDrain(d sweep.Document) (longest time.Duration) {
 	for _, r := range d.Rows {
 		if n := len(r.Left); n > 0 {
@@ -46,7 +46,7 @@ func drainHeader(d sweep.Document) []string {
 	return all
 }
 
-// drainRows returns the connections of clients that are left of a draining generation, by time.
+// drainRows returns the rows of the table of drain curves: the connections and workers left, by time.
 func drainRows(d sweep.Document) [][]string {
 	var all [][]string
 	for _, r := range d.Rows {
@@ -86,7 +86,7 @@ func leftAt(curve []measure.Left, after time.Duration) string {
 	return runreport.Value(measure.Number, at.Clients) + " (" + runreport.Value(measure.Number, at.Workers) + ")"
 }
 
-// drainNotes say how to read the drain curves.
+// drainNotes returns notes on how to read the drain curves.
 func drainNotes(d sweep.Document) []string {
 	if longestDrain(d) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 // fractionHeader are the columns of the table that describes a fraction.
 var fractionHeader = []string{"property", "value"}
 
-// fractionRows describe which combinations a fraction runs, and which effects it cannot tell apart.
+// fractionRows describe which combinations a fraction runs, and which effects it cannot distinguish.
 func fractionRows(d sweep.Document) [][]string {
 	f := d.Design.Fraction
 	if f == nil {
@@ -39,7 +39,7 @@ func combinations(d sweep.Document) int {
 	return count
 }
 
-// resolution explains a resolution, with the Roman numeral by which statisticians know it.
+// resolution explains a resolution, with its customary Roman numeral.
 func resolution(n int) string {
 	numerals := []string{"III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI"}
 	numeral := fmt.Sprint(n)
@@ -91,7 +91,7 @@ func product(paths ...string) string {
 
 func shortOf(path string) string { return sweep.Factor{Path: path}.Short() }
 
-// fractionNotes say how to read the effects of a fraction.
+// fractionNotes returns notes on how to read the effects of a fraction.
 func fractionNotes(d sweep.Document) []string {
 	if d.Design.Fraction == nil {
 		return nil

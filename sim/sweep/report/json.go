@@ -1,6 +1,5 @@
 // Package report shows the result of a sweep: as a table for terminals, as Markdown, as a page, and as
-// JSON. It stands between the document of a sweep and its readers. Its one rule: it computes nothing that
-// the document lacks.
+// JSON. Its one rule: it shows only what the document contains, and computes no results.
 package report
 
 import (

@@ -29,7 +29,7 @@ type plot struct {
 	LogX   bool         `json:"-"` // the x axis is logarithmic
 }
 
-// line is a line of a plot, with a value for each label; nil where there is none.
+// line is a line of a plot, with a value for each label, or nil if there is none.
 type line struct {
 	Name   string     `json:"name"`
 	Values []*float64 `json:"values"`
@@ -152,7 +152,7 @@ func lineName(subject string, by sweep.Factor, value string, several bool) strin
 	return strings.Join(parts, ", ")
 }
 
-// meanOf returns the mean of a figure over some rows; nil if there is none.
+// meanOf returns the mean of a figure over some rows, or nil if they have no values.
 func meanOf(rows []sweep.Row, of func(sweep.Row) bool, figure string) *float64 {
 	sum, n := 0.0, 0
 	for _, r := range rows {
@@ -172,8 +172,8 @@ func spans(values []float64) bool {
 }
 
 // places returns the values of a factor in the order of an axis, with their places: the numbers, or
-// their logarithms if they span much. Values that are no numbers have even distances, in their order;
-// so have values of which some mean the same, because they must not share a place.
+// their logarithms if the range is large. Values are spaced evenly, in their order, if they are not
+// numbers. They are also spaced evenly if two of them are equal, because places must be distinct.
 func places(values []string) (sorted []string, at []float64, logarithmic bool) {
 	numbers := numbersOf(values)
 	if numbers == nil {
@@ -202,8 +202,8 @@ func evenly(n int) (at []float64) {
 	return at
 }
 
-// numbersOf returns the values of a factor as numbers, all read in the same way, because 500m is half a
-// processor or 500 minutes. It returns nil if there is no such way.
+// numbersOf returns the values of a factor as numbers, all parsed in the same way, because 500m can be
+// half a processor or 500 minutes. It returns nil if no way fits all values.
 func numbersOf(values []string) map[string]float64 {
 	for _, read := range []func(string) (float64, error){inSecondsOf, finite, perSecond, quantity} {
 		numbers := map[string]float64{}

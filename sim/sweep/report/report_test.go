@@ -62,7 +62,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// fraction returns a sweep of half of the combinations of four factors. A figure depends on the first factor, and on the second and third together.
+// fraction returns a sweep of half of the combinations of four factors. A figure depends on the first
+// factor, and on the interaction of the second and third.
 func fraction(t *testing.T) sweep.Document {
 	t.Helper()
 	design := sweep.Design{Fraction: &sweep.Fraction{Of: 2}, Rounds: 2, Seed: 1}
@@ -100,7 +101,7 @@ spec:
   timeline: [{at: 0s, churn: rolling-update, rate: 1/s, for: 2s}]
 `
 
-// The reports of a fraction say which effects it cannot tell apart.
+// The reports of a fraction show which effects it cannot distinguish.
 func TestFraction(t *testing.T) {
 	for name, write := range map[string]func(io.Writer, sweep.Document) error{"fraction-table.txt": report.Table, "fraction-report.md": report.Markdown} {
 		var out bytes.Buffer
@@ -123,7 +124,7 @@ func TestFraction(t *testing.T) {
 	}
 }
 
-// The drain curves are a table with some of their times, and a plot per value of the first factor.
+// The drain curves are shown in a table with some of their times, and in a plot per value of the first factor.
 func TestDrainCurves(t *testing.T) {
 	d := document("story")
 	for i := range d.Runs {
@@ -175,7 +176,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// All values of a factor are read alike: 500m beside 1 is half a processor, and not 500 minutes.
+// All values of a factor are parsed in the same way: 500m beside 1 is half a processor, not 500 minutes.
 func TestNumbersOfAFactor(t *testing.T) {
 	for values, want := range map[string]string{
 		"500m,1,2":      `"labels":["500m","1","2"],"at":[0.5,1,2]`,
@@ -206,7 +207,7 @@ func TestNumbersOfAFactor(t *testing.T) {
 	}
 }
 
-// A sweep without any run has reports as well.
+// Reports can be written for a sweep without runs.
 func TestEmpty(t *testing.T) {
 	for _, write := range []func(io.Writer, sweep.Document) error{report.Table, report.Markdown, report.HTML, report.JSON} {
 		if err := write(io.Discard, sweep.Document{}); err != nil {

@@ -16,7 +16,7 @@ const none = "–"
 // ownValue names a value that the scenario's file does not have.
 const ownValue = "default"
 
-// valueName returns a value of a factor for readers.
+// valueName returns the name of a factor's value in reports.
 func valueName(value string) string {
 	if value == "" {
 		return ownValue
@@ -78,7 +78,7 @@ func interactionHeader(d sweep.Document) []string {
 	return withAliases(d, []string{"figure", "factors", "difference", "95 % interval"}, "confounded with")
 }
 
-// withAliases adds the cell that says what an effect is confounded with, if the sweep is a fraction.
+// withAliases adds the cell with the aliases of an effect, if the sweep is a fraction.
 func withAliases(d sweep.Document, row []string, cell string) []string {
 	if d.Design.Fraction == nil {
 		return row
@@ -86,8 +86,8 @@ func withAliases(d sweep.Document, row []string, cell string) []string {
 	return append(row, cell)
 }
 
-// effectRows returns the main effects that chance does not explain, or whose scatter is unknown. There
-// are none for a single factor: the table shows them.
+// effectRows returns the main effects that are significant, or whose scatter is unknown. It returns
+// none for a single factor, because the table of combinations shows its effects.
 func effectRows(d sweep.Document) [][]string {
 	var all [][]string
 	for _, e := range d.Effects {
@@ -146,7 +146,7 @@ func interval(kind measure.Kind, d sweep.Difference) string {
 	return signed(kind, d.Low) + " … " + signed(kind, d.High)
 }
 
-// headline says in a line what was run.
+// headline describes the sweep in one line.
 func headline(d sweep.Document) string {
 	var factors []string
 	for _, f := range d.Design.Factors {
@@ -165,7 +165,7 @@ func headline(d sweep.Document) string {
 		d.Scenario, strings.Join(factors, " and "), how, plural.Of(d.Design.Rounds, "run"), d.Design.Seed, d.Driver)
 }
 
-// notes say how to read the tables, and what is missing.
+// notes returns notes on how to read the tables, and on missing runs.
 func notes(d sweep.Document) []string {
 	var all []string
 	if d.Interrupted {

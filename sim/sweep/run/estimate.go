@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// estimate estimates how long runs take, from those that were made.
+// estimate estimates how long runs take, from finished runs.
 type estimate struct{ took, planned time.Duration }
 
 // made adds a run that is finished.
@@ -16,8 +16,8 @@ func (e *estimate) made(t task, took time.Duration) {
 	e.planned += planned(t)
 }
 
-// left says how long the given runs take. Before the first run is made, it is the length of their
-// timelines, which they exceed.
+// left returns an estimate of how long the given runs take. Before the first run is finished, it is
+// the length of their timelines, which they exceed.
 func (e *estimate) left(tasks []task) string {
 	var sum time.Duration
 	for _, t := range tasks {
@@ -30,7 +30,7 @@ func (e *estimate) left(tasks []task) string {
 	return fmt.Sprintf("; %s left, about %v", runs, rounded(time.Duration(float64(sum)*float64(e.took)/float64(e.planned))))
 }
 
-// planned returns how long the timeline of a run takes with all its subjects; a second at least.
+// planned returns how long the timeline of a run takes with all its subjects, at least a second.
 func planned(t task) time.Duration {
 	return max(time.Second, t.Scenario.Length()*time.Duration(max(1, len(t.Scenario.Subjects))))
 }

@@ -48,8 +48,7 @@ func (s Sweep) begin() (sweep.Document, error) {
 	return doc, err
 }
 
-// checkEmpty is an error if the folder has files that are not those of a sweep: runs are written over
-// whatever has their names.
+// checkEmpty returns an error if the folder, which has no sweep, has files that runs could overwrite.
 func (s Sweep) checkEmpty() error {
 	entries, err := os.ReadDir(s.Out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -61,7 +60,7 @@ func (s Sweep) checkEmpty() error {
 	return fmt.Errorf("%s has files, but no %s of a sweep: choose another --out", s.Out, rundir.Result)
 }
 
-// same is an error if the sweep in the folder has another design.
+// same returns an error if the sweep in the folder has another design.
 func (s Sweep) same(before sweep.Document) error {
 	was, is := before.Design, s.Design
 	switch {
@@ -83,7 +82,7 @@ func (s Sweep) same(before sweep.Document) error {
 	return nil
 }
 
-// vary returns factors as in the command line, with the scenario's own values.
+// vary formats factors as on the command line, with the scenario's own values.
 func vary(factors []sweep.Factor) string {
 	var all bytes.Buffer
 	for i, f := range factors {
@@ -99,7 +98,7 @@ func vary(factors []sweep.Factor) string {
 }
 
 // kept returns the finished runs of the folder, with the chosen figures. Void runs do not count as
-// finished: they say nothing. A run of another scenario is an error.
+// finished. A run of another scenario is an error.
 func (s Sweep) kept(before sweep.Document) ([]sweep.Run, error) {
 	kept := []sweep.Run{}
 	planned := map[int]sweep.Planned{}

@@ -1,6 +1,6 @@
-// Package run makes the runs of a sweep, and keeps them in its folder. It stands between the plan
-// of a sweep (sim/sweep) and the trials of single scenarios. Its one rule: after each run, the
-// folder records what is finished, so that an interrupted sweep can continue.
+// Package run makes the runs of a sweep that sim/sweep has planned, and keeps them in its folder. Its
+// one rule: after each run, the folder records which runs are finished, so that an interrupted sweep
+// can continue.
 package run
 
 import (
@@ -37,12 +37,13 @@ type Sweep struct {
 	Trial func(context.Context, trial.Trial) trial.Result
 }
 
-// Do makes all runs that the folder lacks, and returns what they measured. The rounds take the
-// combinations forwards and backwards in turns, so that changes of the machine affect all of them alike;
-// those of a fraction are in random order.
-// The outcome is Passed if there are all runs, whether or not their expectations hold. It is Void if a
-// run stayed void; the others are made nevertheless. If it is NotRun, Skipped or Interrupted, the error
-// says why, and the document has what is finished.
+// Do makes all runs that the folder lacks, and returns the measurements. The rounds run the combinations
+// alternately forwards and backwards, so that changes of the machine affect all of them alike; those of
+// a fraction are in random order.
+//
+// The outcome is Passed if all runs are finished, whether or not their expectations hold. It is Void if
+// a run stayed void; the others are made nevertheless. If it is NotRun, Skipped or Interrupted, the error
+// says why, and the document has the finished runs.
 func (s Sweep) Do(ctx context.Context) (sweep.Document, judge.Outcome, error) {
 	doc, err := s.begin()
 	if err != nil {
@@ -90,7 +91,7 @@ func (s Sweep) all(ctx context.Context, doc *sweep.Document) (judge.Outcome, err
 	return judge.Passed, nil
 }
 
-// heading says which run begins.
+// heading returns the message that a run begins.
 func (s Sweep) heading(t task) string {
 	round := ""
 	if s.Design.Rounds > 1 {
@@ -99,11 +100,11 @@ func (s Sweep) heading(t task) string {
 	return fmt.Sprintf("combination %d of %d (%s)%s", t.Number, len(s.Planned), t.Combination, round)
 }
 
-// one makes a run, again while it is void.
+// one makes a run, and repeats it while it is void.
 func (s Sweep) one(ctx context.Context, t task, doc *sweep.Document) (sweep.Run, judge.Outcome, error) {
 	made := sweep.Run{Combination: t.Combination, Round: t.round, Dir: s.dir(t)}
 	dir := filepath.Join(s.Out, made.Dir)
-	if err := os.RemoveAll(dir); err != nil { // what an interrupted sweep has left
+	if err := os.RemoveAll(dir); err != nil { // files of an interrupted sweep
 		return made, judge.NotRun, err
 	}
 	var ended trial.Result
@@ -164,8 +165,8 @@ func (s Sweep) missing(doc sweep.Document) []task {
 	return all
 }
 
-// order returns the indices of the combinations in the order of the first round. That of a fraction is
-// random, from the seed: otherwise, a slow change of the machine would look like an effect of the first
+// order returns the indices of the combinations in the order of the first round. For a fraction it is
+// random, from the seed. Otherwise, a slow change of the machine would look like an effect of the first
 // factor, which varies slowest.
 func (s Sweep) order() []int {
 	if s.Design.Fraction != nil {
@@ -178,5 +179,5 @@ func (s Sweep) order() []int {
 	return order
 }
 
-// result returns the file of a sweep's result.
+// result returns the path of a sweep's result.
 func result(out string) string { return rundir.Dir(out).File(rundir.Result) }

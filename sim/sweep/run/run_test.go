@@ -123,7 +123,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The rounds take the combinations forwards and backwards.
+// The rounds run the combinations alternately forwards and backwards.
 func TestRounds(t *testing.T) {
 	f := &trials{T: t}
 	s := sweepOf(t, f, t.TempDir(), text, "1", "2")
@@ -179,7 +179,7 @@ func TestFraction(t *testing.T) {
 	}
 }
 
-// A sweep that was interrupted makes what is missing, and keeps what is finished.
+// A sweep that was interrupted makes the missing runs, and keeps the finished ones.
 func TestResume(t *testing.T) {
 	out := t.TempDir()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -243,7 +243,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// The files of somebody else are not touched.
+// Files that are not those of a sweep are not touched.
 func TestForeignFolder(t *testing.T) {
 	out := t.TempDir()
 	mine := filepath.Join(out, "mine.txt")
@@ -257,7 +257,7 @@ func TestForeignFolder(t *testing.T) {
 	}
 }
 
-// A combination that cannot be run ends the sweep; what is finished stays.
+// A combination that cannot be run ends the sweep; finished runs are kept.
 func TestNotRun(t *testing.T) {
 	f := &trials{T: t, outcomes: map[string]judge.Outcome{"002-services=2": judge.NotRun}}
 	doc, outcome, err := sweepOf(t, f, t.TempDir(), text, "1", "2", "3").Do(t.Context())
