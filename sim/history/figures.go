@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// parseFigures parses benchmark lines, as sim/report writes them. The lines contain the figures that
-// were known at the time of the run. In its result, a figure that was added later would be zero.
-// Units that are not those of a figure are ignored.
+// parseFigures parses benchmark lines, as sim/report writes them, and returns the figures by subject.
+// The lines contain only the figures that were known at the time of the run, while result.json would
+// give zero for a figure that was added later. Units that are not those of a figure are ignored.
 func parseFigures(lines []byte) (map[string]map[string]float64, error) {
 	names := map[string]string{} // by unit
 	for _, figure := range measure.Figures() {
@@ -53,7 +53,7 @@ func subjectOf(line *benchfmt.Result) (string, error) {
 	return subject, nil
 }
 
-// The reader converts some units, such as ns to sec. Figures are compared in their own.
+// unitOf returns the original unit of a value. The reader converts some units, such as ns to sec.
 func unitOf(v benchfmt.Value) string {
 	if v.OrigUnit != "" {
 		return v.OrigUnit

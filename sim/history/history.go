@@ -1,7 +1,7 @@
 // Package history keeps the results of runs with the commits that they measured, to show how figures
-// change over commits. It stands between the folders of runs and sim/history/trend. Its one rule: each
-// kept run is a folder of its own that never changes, so that several jobs can add runs to a copy of
-// the same history, and git can merge the copies.
+// change over commits (sim/history/trend). Its one rule: each kept run has its own folder, which never
+// changes, so that several jobs can add runs to copies of the same history, and git can merge the
+// copies.
 package history
 
 import (
@@ -18,7 +18,7 @@ import (
 // changes its meaning.
 const Schema = "windtunnel.dev/history/v1"
 
-// Entry is entry.json: what the history says about a run, besides its figures.
+// Entry is entry.json: the description of a run in the history, without its figures.
 type Entry struct {
 	Schema   string         `json:"schema"` // the version of this format
 	Commit   gitrepo.Commit `json:"commit"` // what was measured
@@ -39,7 +39,7 @@ type Entry struct {
 // Run is a kept run.
 type Run struct {
 	Entry
-	// Folder is where the run is kept, relative to the history.
+	// Folder is the path of the run's folder, relative to the history.
 	Folder string
 	// Figures are the values of the run by subject and figure, in seconds, bytes or plain numbers.
 	// Subjects for which the run is void are missing.
@@ -55,8 +55,8 @@ func (e Entry) SetupID() string {
 	return string(id)
 }
 
-// sortRuns sorts runs by commit, and those of a commit by their start. The order of commits is that of
-// their times. Commits of the same second are in the order in which they were first measured.
+// sortRuns sorts runs by commit, and those of a commit by their start. Commits are sorted by time, and
+// those of the same second in the order in which they were first measured.
 func sortRuns(runs []Run) {
 	measured := map[string]time.Time{}
 	for _, r := range runs {
@@ -74,7 +74,7 @@ func sortRuns(runs []Run) {
 	})
 }
 
-// Newest returns the runs of the newest n commits; all runs if n is 0. They are sorted, as Store.Runs
+// Newest returns the runs of the newest n commits, or all runs if n is 0. runs are sorted, as Store.Runs
 // returns them.
 func Newest(runs []Run, n int) []Run {
 	commits := 0

@@ -21,7 +21,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Options say what is kept about a run besides its results.
+// Options are the properties of a run that are kept besides its results.
 type Options struct {
 	Commit gitrepo.Commit // what the run measured
 	// Setup are further properties of the machine, by name, that two runs must have in common to be
@@ -71,11 +71,12 @@ func (o Options) entry(run rundir.Dir, result measure.Result) (Entry, error) {
 // a property of its own.
 var unmeasured = []string{"summary", "about", "expect", "compare", "control", "tier", "seed"}
 
-// underTest are the fields of a subject that say what is under test, such as the path of a binary.
+// underTest are the fields of a subject that name the program under test, such as the path of a binary.
 var underTest = []string{"controller", "image", "nginx"}
 
-// digestOf returns a digest of what a run's scenario does. It is the same for scenarios that differ in
-// comments, expectations, or the program under test. It is empty if the scenario was not kept.
+// digestOf returns a digest of the parts of a run's scenario that affect measurements. It is the same
+// for scenarios that differ only in comments, expectations, or the program under test. It is empty if
+// the scenario was not kept.
 func digestOf(run rundir.Dir) (string, error) {
 	path := run.File(rundir.Scenario)
 	text, err := readfile.Read(path, scenario.Largest)

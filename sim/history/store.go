@@ -38,10 +38,10 @@ type KeptError struct{ Run, Folder string }
 
 func (e KeptError) Error() string { return fmt.Sprintf("%s is kept already, in %s", e.Run, e.Folder) }
 
-// plainName matches names of scenarios that are names of folders, too.
+// plainName matches names of scenarios that can be names of folders.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// Add keeps a run: its result, its benchmark lines and what options say, and its report if they say so.
+// Add keeps a run: its result, its benchmark lines, the properties in o and, if o says so, its report.
 // It returns the run's folder in the history. A VoidError or KeptError means that nothing was kept.
 func (s Store) Add(run rundir.Dir, o Options) (folder string, err error) {
 	result, err := run.Result()
@@ -78,7 +78,7 @@ func (s Store) Add(run rundir.Dir, o Options) (folder string, err error) {
 	return folder, s.write(folder, entry, files)
 }
 
-// void returns why the result says nothing about any subject; empty if it does.
+// void returns why the result is void for all subjects, or "" if it is not.
 func void(result measure.Result) (why string) {
 	why = "it has no valid subject"
 	for _, s := range slices.Backward(result.Subjects) {
@@ -92,8 +92,8 @@ func void(result measure.Result) (why string) {
 	return why
 }
 
-// folderOf returns the folder of a run: that of its scenario, and then the commit, the start of the
-// run, and a digest of its result.
+// folderOf returns the folder of a run, within the folder of its scenario. Its name has the commit, the
+// start of the run, and a digest of its result.
 func folderOf(e Entry, result []byte) (string, error) {
 	if !plainName.MatchString(e.Scenario) {
 		return "", fmt.Errorf("the scenario's name %q is not a name of letters, digits, dots and dashes", e.Scenario)
@@ -104,7 +104,7 @@ func folderOf(e Entry, result []byte) (string, error) {
 
 func (s Store) path(folder string) string { return filepath.Join(string(s), folder) }
 
-// write writes a run's folder whole or not at all.
+// write writes a run's folder atomically.
 func (s Store) write(folder string, e Entry, files map[string][]byte) error {
 	target := s.path(folder)
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {

@@ -80,9 +80,9 @@ func runs(t *testing.T, s history.Store) []history.Run {
 	return all
 }
 
-// What is kept is read back: the figures, the commit, what makes runs comparable, and no events.
+// A kept run is read back with its figures, commit, setup and environment. Its events are not kept.
 func TestAdd(t *testing.T) {
-	store := history.Store(filepath.Join(t.TempDir(), "history[1]")) // no pattern
+	store := history.Store(filepath.Join(t.TempDir(), "history[1]")) // not to be read as a pattern
 	folder := add(t, store, makeRun(t, result(), storm), history.Options{Commit: commit("a", 0), Setup: map[string]string{"runner": "big"}})
 	all := runs(t, store)
 	if len(all) != 1 {
@@ -131,7 +131,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Runs are in the order of their commits, also if an older commit is measured later.
+// Runs are in the order of their commits, even if an older commit is measured later.
 func TestOrder(t *testing.T) {
 	store := history.Store(t.TempDir())
 	start := 0
@@ -198,7 +198,7 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
-// Scenarios are the same if they do the same.
+// Scenarios have the same digest if they differ only in fields that do not affect measurements.
 func TestSetup(t *testing.T) {
 	store := history.Store(t.TempDir())
 	id := func(r measure.Result, scenario string) string {

@@ -22,7 +22,7 @@ type Machine struct {
 	Events float64 // mean number of random events in a run
 }
 
-// counts are figures that count random events; those of the other counts are the same in every run.
+// counts are figures that count random events; other counts are the same in every run.
 var counts = map[string]bool{
 	"syncs.failed": true, "converge.flaps": true, "requests.failed": true, "requests.retries": true, "requests.sockets": true,
 }
@@ -46,10 +46,10 @@ func (m Machine) figures() map[string]float64 {
 	return all
 }
 
-// mean is far above the least rise that matters for the figure.
+// mean returns the mean of a figure, far above the least rise that matters.
 func mean(f measure.Figure) float64 { return 100 * f.Budget.More }
 
-// poisson uses Knuth's algorithm, for small means.
+// poisson returns a random number with a Poisson distribution, by Knuth's algorithm for small means.
 func (m Machine) poisson() int {
 	n, p := 0, m.Random.Float64()
 	for limit := math.Exp(-m.Events); p > limit; n++ {
@@ -58,10 +58,10 @@ func (m Machine) poisson() int {
 	return n
 }
 
-// Start is when the first commit was made and measured.
+// Start is the time when the first commit was made and measured.
 var Start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// History makes up a run for each of n commits. change changes the figures of the i-th one.
+// History generates a run for each of n commits. change changes the figures of the i-th one.
 func (m Machine) History(n int, change func(i int, figures map[string]float64)) []history.Run {
 	var runs []history.Run
 	for i := range n {

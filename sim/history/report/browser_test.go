@@ -99,7 +99,7 @@ func testFilters(t *testing.T, browser context.Context, path string) {
 	p.Quiet("file:")
 }
 
-// On a phone, the page is as wide as the screen, also with an open plot.
+// On a phone, the page is as wide as the screen, even with an open plot.
 func testPhone(t *testing.T, browser context.Context, path string) {
 	p := browsertest.Open(t, browser, browsertest.File(path), browsertest.Light)
 	browsertest.Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 740, DeviceScaleFactor: 2, Mobile: true})

@@ -1,6 +1,6 @@
 // Package report shows the trend of a history: as a site of one page, as Markdown for a pull request,
-// as text and as JSON. It stands between the steps that were found and their readers. Its one rule: it
-// shows the steps that it gets, and decides only which of them fail a check.
+// as text and as JSON. Its one rule: it shows the steps that it gets, and decides only which of them
+// fail a check.
 package report
 
 import (
@@ -18,12 +18,12 @@ type Outcome string
 
 // The outcomes.
 const (
-	SomeWorse Outcome = "worse"        // a recent step for the worse lasts, and nobody explained it
+	SomeWorse Outcome = "worse"        // a recent step for the worse lasts, and has no explanation
 	NoneWorse Outcome = "none worse"   // there is no such step
-	CannotSay Outcome = "too few runs" // no step could have been found in the series of the newest commit
+	CannotSay Outcome = "too few runs" // the series with the newest commit are too short to find a step
 )
 
-// Document is what all formats show.
+// Document is the content of all formats.
 type Document struct {
 	Outcome Outcome `json:"outcome"`
 	Recent  int     `json:"recent"` // the number of newest commits that are checked
@@ -46,7 +46,7 @@ type Step struct {
 	From gitrepo.Commit `json:"from"`
 	To   gitrepo.Commit `json:"to"`
 	// Commits are those after From and up to To, the newest first: one or several of them made the step.
-	// They are those of the repository or, if it is not at hand, those that were measured.
+	// They are those of the repository or, if it is not available, those that were measured.
 	Commits []gitrepo.Commit `json:"commits"`
 	Recent  bool             `json:"recent"` // To is one of the newest commits, which are checked
 }
@@ -56,7 +56,7 @@ func (s Step) Fails() bool {
 	return s.Verdict == trend.Worse && s.Lasting && s.Recent && s.Explained == ""
 }
 
-// Options say where commits are, and which steps fail the check.
+// Options describe the repository, and which steps fail the check.
 type Options struct {
 	Recent int // the number of newest commits that are checked; 0: all
 	Web    gitrepo.Web
@@ -98,7 +98,7 @@ func ifElse[T any](condition bool, then, otherwise T) T {
 	return otherwise
 }
 
-// severity is the size of a step relative to what its budget permits.
+// severity returns the size of a step relative to its budget.
 func (s Step) severity() float64 { return s.Size() / max(s.Budget, 1e-9) }
 
 func (d Document) step(series trend.Series, step trend.Step, between func(from, to string) []gitrepo.Commit) Step {
@@ -121,7 +121,7 @@ func (d Document) step(series trend.Series, step trend.Step, between func(from, 
 	return s
 }
 
-// conclusive reports whether a step could have been found in a series that has the newest commit.
+// conclusive reports whether a series with the newest commit is long enough to find a step.
 func (d Document) conclusive() bool {
 	return slices.ContainsFunc(d.Series, func(s trend.Series) bool {
 		n := len(s.Points)

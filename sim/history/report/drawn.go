@@ -5,7 +5,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// drawn is what the page's script needs to draw the plots.
+// drawn is the data from which the page's script draws the plots.
 type drawn struct {
 	Commits []drawnCommit `json:"commits"`
 	Reports []string      `json:"reports"` // of runs; empty: not kept

@@ -33,7 +33,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"value": report.Value,
 }).ParseFS(assets, "assets/page.html"))
 
-// ReportPath returns where the site has the report of a run that keeps one in its folder.
+// ReportPath returns the path, in the site, of the report of a run that keeps one in its folder.
 func ReportPath(run trend.Run) string {
 	return path.Join("runs", filepath.ToSlash(run.Folder), rundir.Page)
 }
@@ -61,7 +61,7 @@ func HTML(w io.Writer, d Document) error {
 	return nil
 }
 
-// title is the name of the repository, if it has a page.
+// title returns the name of the repository if it has a page, or else History.
 func (d Document) title() string {
 	if d.Web == "" {
 		return "History"
@@ -187,7 +187,7 @@ func (d Document) cell(s *trend.Series) cell {
 	return c
 }
 
-// machine is a setup as the page lists it.
+// machine is a setup in the page's list.
 type machine struct {
 	Name       string
 	Properties [][2]string // names and values
@@ -205,7 +205,7 @@ func (d Document) setups() []machine {
 	return all
 }
 
-// measuredCommit is a commit with its runs, as the page lists it.
+// measuredCommit is a commit with its runs in the page's list.
 type measuredCommit struct {
 	Hash, Subject, Date, Link string
 	Runs                      []measuredRun
@@ -236,7 +236,7 @@ func properties(all map[string]string) string {
 	return strings.Join(texts, ", ")
 }
 
-// digits shortens a number to what a plot can show.
+// digits rounds a number to the five significant digits that a plot can show.
 func digits(x float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
 	if err != nil {

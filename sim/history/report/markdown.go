@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// Markdown writes a summary for a pull request: the sentence that matters, the recent steps, and the
-// values of the newest commit beside the levels that they belong to.
+// Markdown writes a summary for a pull request: the verdict, the recent steps, and the values of the
+// newest commit beside the levels that they belong to.
 func Markdown(w io.Writer, d Document) error {
 	parts := []string{fmt.Sprintf("### History: %s", d.headline()), d.verdict()}
 	var recent []Step
@@ -35,7 +35,7 @@ func Markdown(w io.Writer, d Document) error {
 	return nil
 }
 
-// verdict is the sentence that matters.
+// verdict returns the outcome of the check as a sentence.
 func (d Document) verdict() string {
 	switch d.Outcome {
 	case SomeWorse:
@@ -77,7 +77,7 @@ func (d Document) markdownSteps(steps []Step) string {
 	return t.RenderMarkdown()
 }
 
-// markdownNewest shows the values of the newest commit; empty if there are none.
+// markdownNewest returns the values of the newest commit as a table, or "" if there are none.
 func (d Document) markdownNewest() string {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"scenario", "setup", "subject", "figure", "newest", "level", "95 % interval", "commits"})

@@ -20,8 +20,8 @@ import (
 	"windtunnel.dev/sim/history/trend"
 )
 
-// storm is a history of 40 commits: at commit 12 the kernel changes with the memory, at 20 nginx's CPU
-// time falls, from 28 on it creeps up, and at the newest commit there are reloads. The last
+// storm returns the document of a history of 40 commits: at commit 12 the kernel and the memory change,
+// at 20 nginx's CPU time falls, from 28 on it creeps up, and the newest commit has reloads. The last
 // commits are measured on two machines and with another subject, and some reports are kept.
 func storm(t *testing.T, o report.Options) report.Document {
 	t.Helper()
@@ -146,7 +146,7 @@ func TestCommits(t *testing.T) {
 		return nil
 	}})
 	if asked == "" {
-		t.Fatal("nobody asked for the commits between two")
+		t.Fatal("Between was not called")
 	}
 	for _, s := range d.Steps {
 		if s.Figure == "reloads" && (len(s.Commits) != 2 || s.Commits[0].Hash != "feed") {
@@ -173,7 +173,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, hostile := range []string{"<i>it</i>", "<b>"} {
 		if strings.Contains(page, hostile) {
-			t.Errorf("the page contains %q as it was given", hostile)
+			t.Errorf("the page contains %q unescaped", hostile)
 		}
 	}
 	for _, want := range []string{
@@ -188,13 +188,13 @@ func TestPage(t *testing.T) {
 	if !strings.Contains(page, `data-subject="reload" data-setup="A"></td>`) {
 		t.Error("the page has no empty cell")
 	}
-	// A page that many open on a phone.
+	// The page must load fast on a phone.
 	if len(page) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
 }
 
-// Without a page of the repository, there are hashes and no links.
+// Without a page of the repository, the page shows hashes and no links.
 func TestPageWithoutRepository(t *testing.T) {
 	page := text(t, report.HTML, storm(t, report.Options{}))
 	for _, wrong := range []string{"/commit/", "/compare/", `href=""`} {

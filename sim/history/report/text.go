@@ -58,13 +58,13 @@ func stepTable(steps []Step) string {
 	return t.Render()
 }
 
-// basis says what the steps were found in.
+// basis describes the runs in which the steps were found.
 func (d Document) basis() string {
 	return fmt.Sprintf("%s of %s in %s; %s tested together.",
 		plural.Of(len(d.Runs), "run"), plural.Of(len(d.Trend.Commits), "commit"), plural.Of(len(d.Setups), "setup"), plural.Of(d.Tests, "series", "series"))
 }
 
-// example is the explanation of a step, as windtunnel.yaml has it.
+// example returns an explanation of a step, in the format of windtunnel.yaml.
 func (s Step) example() string {
 	return fmt.Sprintf("  history:\n    explained:\n    - {commit: %s, figure: %s, scenario: %s, subject: %s, reason: …}\n",
 		shortHash(s.To.Hash), s.Figure, s.Scenario, s.Subject)

@@ -35,7 +35,7 @@ func (s Step) sentence() string {
 	return fmt.Sprintf("%s of %s in %s %s", s.Figure, s.Subject, scenario, s.movement())
 }
 
-// movement describes how far a step goes: rose by 25 %, from 10.0 s to 12.5 s.
+// movement describes the change of a step: rose by 25 %, from 10.0 s to 12.5 s.
 func (s Step) movement() string {
 	verb := ifElse(s.After > s.Before, "rose", "fell")
 	if s.Before == 0 {
@@ -55,7 +55,7 @@ func (s Step) percent() string {
 	return fmt.Sprintf("%+.0f %%", 100*s.Change)
 }
 
-// remark says why a step for the worse, or one at a change of the machine, does not fail the check.
+// remark returns why a step for the worse, or one at a change of the machine, does not fail the check.
 // It is empty if no reason is needed.
 func (s Step) remark() string {
 	switch {
@@ -79,7 +79,8 @@ func differences(all []trend.Difference) string {
 	return strings.Join(texts, "; ")
 }
 
-// doubt says how likely the step is chance; the number of permutations limits how small p can get.
+// doubt describes the probability that the step is chance. The number of permutations limits how small
+// p can get.
 func (s Step) doubt() string {
 	if s.P == 0 {
 		return "every run"
@@ -100,7 +101,7 @@ func (s Step) where() string {
 
 func named(c gitrepo.Commit) string { return fmt.Sprintf("%s %q", shortHash(c.Hash), c.Subject) }
 
-// link returns the page of a step's commits; empty if the repository has none.
+// link returns the page of a step's commits, or "" if the repository has none.
 func (d Document) link(s Step) string {
 	if len(s.Commits) == 1 {
 		return d.Web.Commit(s.Commits[0].Hash)

@@ -11,9 +11,9 @@ import (
 	"windtunnel.dev/sim/specfile"
 )
 
-// Explanation declares a step that is wanted.
+// Explanation declares that a step is intended.
 type Explanation struct {
-	Commit string `yaml:"commit"` // the begin of its hash
+	Commit string `yaml:"commit"` // the beginning of its hash
 	// Figure, Scenario and Subject are names, in which * matches any characters. Scenario and Subject
 	// may be empty: any.
 	Figure   string `yaml:"figure"`
@@ -22,7 +22,7 @@ type Explanation struct {
 	Reason   string `yaml:"reason"`
 }
 
-// projectDocument is windtunnel.yaml, as far as this package reads it.
+// projectDocument is the part of windtunnel.yaml that this package reads.
 type projectDocument struct {
 	History historyField `yaml:"history"`
 	Regress yaml.Node    `yaml:"regress"` // of package sim/regress
@@ -51,7 +51,7 @@ func ReadExplanations(name string, data []byte) ([]Explanation, error) {
 	return all, errors.Join(wrong...)
 }
 
-// shortestHash is the number of digits with which git abbreviates a hash at least.
+// shortestHash is the least number of digits to which git abbreviates a hash.
 const shortestHash = 7
 
 func explanationOf(node *yaml.Node) (Explanation, error) {

@@ -43,8 +43,8 @@ func TestFlatHistories(t *testing.T) {
 	}
 }
 
-// A regression is found at the right commit in 95 % of the histories, also if it creeps in over ten
-// commits of which each adds less than the noise of a pair. No other figure has a step.
+// A regression is found at the right commit in 95 % of the histories, even if it creeps in over ten
+// commits that each add less than the noise of a pair. No other figure has a step.
 func TestRegressions(t *testing.T) {
 	const n, at, figure = 40, 22, "cpu.nginx"
 	for _, test := range []struct {
@@ -88,7 +88,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// A history of 200 commits with six subjects, of which each has a step.
+// A history of 200 commits with six subjects, each with a step.
 func BenchmarkOf(b *testing.B) {
 	m := historytest.Machine{Random: rand.New(rand.NewPCG(4, 4)), Spread: 0.05, Events: 3}
 	runs := m.History(200, nil)

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Verdict is what a step means.
+// Verdict is the classification of a step.
 type Verdict string
 
 // The verdicts.
@@ -44,7 +44,7 @@ type Step struct {
 	// Differences are the properties of the machine that differ between all runs before the step and all
 	// runs after it.
 	Differences []Difference `json:"differences,omitempty"`
-	// Explained says why the step is wanted; empty if nobody did.
+	// Explained is the declared reason for the step, or empty.
 	Explained string `json:"explained,omitempty"`
 }
 
@@ -84,8 +84,8 @@ func figureOf(name string) measure.Figure {
 	return all[slices.IndexFunc(all, func(f measure.Figure) bool { return f.Name == name })]
 }
 
-// place is where a step may be: the index of the first value after it, and its p, which is 0 without a
-// test.
+// place is a possible place of a step: the index of the first value after it, and its p, which is 0
+// without a test.
 type place struct {
 	at int
 	p  float64
@@ -112,7 +112,7 @@ func indexes(places []place) []int {
 	return all
 }
 
-// fewestBefore is the number of values that show how much a count varies.
+// fewestBefore is the number of values before a step that are enough to show how much a count varies.
 const fewestBefore = 5
 
 // separated adds places in a series of counts: those where all values of a level before the place
@@ -157,8 +157,8 @@ func largeEnough(values []float64, places []place, budget measure.Budget) []plac
 	return places
 }
 
-// excess returns by how much the difference of two levels exceeds the budget; 0 or less if it does
-// not.
+// excess returns by how much the difference of two levels exceeds the budget, or 0 or less if it
+// does not.
 func excess(before, after float64, budget measure.Budget) float64 {
 	return math.Abs(after-before) - budget.Allows(before)
 }

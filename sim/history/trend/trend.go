@@ -1,7 +1,6 @@
-// Package trend finds steps in the figures of runs over commits. It stands between the kept runs
-// and everything that shows or judges them. Its one rule: it compares only runs with the same
-// setup. If another property of the machine changed at a step, the step is a change of environment,
-// and does not count as worse.
+// Package trend finds steps in the figures of runs over commits. Its one rule: it compares only runs
+// with the same setup. If another property of the machine changed at a step, the step is a change of
+// environment, and does not count as worse.
 //
 // A regression may be so small, or creep in over so many commits, that a comparison of two adjacent
 // commits only finds noise. So the steps are those of a change-point test over all commits (package
