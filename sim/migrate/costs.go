@@ -29,8 +29,8 @@ var changes = []struct{ name, churn, rate, summary string }{
 	{"new-host", scenario.NewHosts, "30/m", "Ingresses are created, each for a new host."},
 }
 
-// scenarioText is the scenario of a kind of change. Its two rounds give the subjects their turns in
-// the order A B B A, so that changes of the machine affect all alike.
+// scenarioText is the scenario of a kind of change. Its two rounds run the subjects in the order
+// A B B A, so that changes of the machine affect all alike.
 const scenarioText = `apiVersion: windtunnel.dev/v1
 kind: Scenario
 metadata: {name: migrate-%s}
@@ -56,7 +56,7 @@ func (c Costs) scenario(n int) (*scenario.Scenario, error) {
 	return trial.OfLength(s, c.Length)
 }
 
-// Check returns why costs cannot be measured with the driver and the length; nil if they can.
+// Check returns an error if costs cannot be measured with the driver and the length.
 func (c Costs) Check() error {
 	for n := range changes {
 		s, err := c.scenario(n)
@@ -90,7 +90,7 @@ func (p Plan) measure(ctx context.Context) (*report.Costs, error) {
 	return costs, nil
 }
 
-// measureOne makes one run.
+// measureOne makes one run, and sets its costs.
 func (p Plan) measureOne(ctx context.Context, s *scenario.Scenario, one *report.CostRun) {
 	ended := trial.Do(ctx, trial.Trial{
 		Scenario: s, Rewritten: true, Seed: s.Seed, Driver: p.Costs.Driver, Watch: p.Costs.Watch,

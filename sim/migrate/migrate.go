@@ -1,8 +1,8 @@
 // Package migrate examines what a move from one ingress controller to others changes for the
-// clients of given ingresses: it sends all of them the requests that follow from the manifests,
+// clients of given ingresses: it sends all controllers the requests that follow from the manifests,
 // compares the answers, and measures the costs of changes on each. Its one rule: it only
-// coordinates. Other packages ask, compare and measure, and its report, sim/migrate/report,
-// interprets the results.
+// coordinates. Other packages send requests, compare and measure, and sim/migrate/report interprets
+// the results.
 package migrate
 
 import (
@@ -26,7 +26,7 @@ import (
 // Side is a controller of a migration.
 type Side struct {
 	Name string // unique
-	// Ask says how it is asked. Cases, Dir, Done and Recorded are set by the run.
+	// Ask are the options for running cases on it. Do sets Cases, Dir, Done and Recorded.
 	Ask caserun.Options
 }
 
@@ -34,16 +34,16 @@ type Side struct {
 type Plan struct {
 	Derived derive.Derived
 	Known   behave.Known // what cases may name
-	From    Side         // whose answers are wanted
+	From    Side         // whose answers are the expected ones
 	To      []Side
-	// Costs says how costs are measured; nil: they are not.
+	// Costs says how costs are measured. If it is nil, they are not measured.
 	Costs *Costs
 	// Dir is the folder for everything that is kept: the recorded cases, the runs that measure costs,
 	// and logs.
 	Dir string
-	Say io.Writer // what happens, in lines
-	// Watch begins to watch a number of cases being asked: done is called with each result, by one
-	// goroutine at a time, and end when all are. It may be nil.
+	Say io.Writer // gets lines about the progress
+	// Watch is called before a number of cases is run on a controller: done is called with each
+	// result, by one goroutine at a time, and end after the last one. It may be nil.
 	Watch func(cases int) (done func(behave.Result), end func())
 }
 
@@ -54,9 +54,9 @@ const (
 	logsDir  = "logs"
 )
 
-// Do asks all controllers and measures their costs. The error says why that could not be done. A
-// controller that answers nothing is not an error: the document says so. If ctx ends early, the
-// document covers what was finished, and says that it was interrupted.
+// Do sends the requests to all controllers and measures their costs. The error says why that could
+// not be done. A controller that answers nothing is not an error: the document says so. If ctx ends
+// early, the document covers the finished part, and says that it was interrupted.
 func Do(ctx context.Context, p Plan) (report.Document, error) {
 	began := time.Now()
 	d := report.Document{
@@ -92,7 +92,7 @@ func Do(ctx context.Context, p Plan) (report.Document, error) {
 	return d, nil
 }
 
-// record asks the controller to leave, and keeps its answers as cases.
+// record runs the cases on the controller to leave, and keeps its answers as expectations.
 func (p Plan) record(ctx context.Context, d *report.Document) ([]report.Asked, error) {
 	recording, err := derive.NewRecording(p.Derived.Cases, CasesDir, p.Known)
 	if err != nil {
@@ -145,7 +145,7 @@ func (p Plan) keep(c *behave.Case, path string) (*behave.Case, error) {
 	return kept, nil
 }
 
-// ask asks recorded cases of a controller to move to.
+// ask runs recorded cases on a controller to move to.
 func (p Plan) ask(ctx context.Context, side Side, cases []*behave.Case) (report.Answered, error) {
 	if ctx.Err() == nil {
 		fmt.Fprintf(p.Say, "sending the same requests to %s\n", side.Name)

@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// A controller's own keys replace those of the manifests, and what it has no place for is named.
+// A controller's own keys replace those of the manifests, and settings that it cannot have are reported.
 func TestFitting(t *testing.T) {
 	c := &behave.Case{}
 	c.Config, c.Flags = map[string]string{"hsts": "false", "use-gzip": "true"}, map[string]string{"disable-catch-all": "true"}
@@ -95,8 +95,8 @@ func TestSizeOf(t *testing.T) {
 	}
 }
 
-// The pods of a service are in several slices if there are many, and once more for IPv6. Services that no
-// ingress routes to do not count.
+// The pods of a service can be in several slices, and again in those for IPv6. Services that no ingress
+// routes to do not count.
 func TestSizeOfLargeServices(t *testing.T) {
 	text := manifests
 	add := func(name, service, family string, pods int) {
@@ -135,7 +135,7 @@ type unused struct{ driver.Driver }
 
 func (unused) Name() string { return "unused" }
 
-// Whenever a migration is interrupted, there is a document that says what is missing.
+// Whenever a migration is interrupted, the document says what is missing.
 func TestInterrupted(t *testing.T) {
 	all, err := manifest.Parse("m.yaml", []byte(manifests))
 	if err != nil {

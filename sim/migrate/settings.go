@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// fitting returns the cases as the side can be asked, and the settings that it has no place for, as
+// fitting returns the cases with only the settings that the side can have, and the other settings, as
 // config/KEY and flag/NAME, sorted. ConfigMap keys that the side has itself replace those of the cases.
 func (s Side) fitting(cases []*behave.Case) (fitting []*behave.Case, unreached []string) {
 	for _, c := range cases {

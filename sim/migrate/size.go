@@ -15,8 +15,8 @@ import (
 // defaultPods is the number of pods of a service if the manifests have no endpoints.
 const defaultPods = 2
 
-// SizeOf returns the size of the cluster that manifests describe: the ingresses that are asked about,
-// the services that they route to, and the average number of endpoints of those that have some.
+// SizeOf returns the size of the cluster that manifests describe: the ingresses that are tested, the
+// services that they route to, and the average number of endpoints of those that have some.
 func SizeOf(derived derive.Derived, manifests []manifest.Manifest) report.Size {
 	size := report.Size{Pods: defaultPods}
 	services := map[string]bool{}

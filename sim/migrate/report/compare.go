@@ -14,13 +14,12 @@ import (
 	"windtunnel.dev/sim/behave/diff"
 )
 
-// annotationPrefix is the prefix of causes, and of the settings that steps are about, if they are
-// annotations.
+// annotationPrefix is the prefix of annotations among causes, and among the settings of steps.
 const annotationPrefix = "annotation/"
 
 // Asked is a group of ingresses, with the answers of the controller to leave.
 type Asked struct {
-	Case      *behave.Case // with its answers as expectations; nil if they could not be recorded
+	Case      *behave.Case // with these answers as expectations; nil if they could not be recorded
 	Answers   []string     // to each step, as Answers describes them
 	Ingresses []derive.Ingress
 }
@@ -123,7 +122,7 @@ func difference(found diff.Difference, asked Asked, to []string) Difference {
 }
 
 // blamed returns the ingresses with an annotation that is among the causes, or all ingresses if
-// there are none.
+// none has one.
 func blamed(causes []string, all []derive.Ingress) []string {
 	named, members := []string{}, []string{}
 	for _, i := range all {
@@ -146,7 +145,7 @@ func nth(answers []string, n int) string {
 	return answers[n]
 }
 
-// Answers describes what was answered to each step of a case.
+// Answers describes the answer to each step of a case.
 func Answers(records []behave.Record) []string {
 	var all []string
 	for _, r := range records {
@@ -191,7 +190,7 @@ func exchange(e behave.Exchange) string {
 	return text + ", from no pod"
 }
 
-// annotations returns how the annotations of the ingresses fare.
+// annotations returns the annotations of the ingresses, with their numbers on each controller.
 func annotations(asked []Asked, to []Target, omitted []derive.Omission) []Annotation {
 	found := annotationsOf(asked, to, omitted)
 	found.countRequests(asked, to)
@@ -207,7 +206,7 @@ func annotations(asked []Asked, to []Target, omitted []derive.Omission) []Annota
 // annotationsByName are the annotations of the ingresses, by name without prefix.
 type annotationsByName map[string]*Annotation
 
-// annotationsOf returns the annotations of the ingresses. Nothing but their ingresses is counted yet.
+// annotationsOf returns the annotations of the ingresses, with only the ingresses counted.
 func annotationsOf(asked []Asked, to []Target, omitted []derive.Omission) annotationsByName {
 	found := annotationsByName{}
 	for _, a := range asked {
@@ -287,7 +286,7 @@ func newAnnotation(name string, to []Target, omitted []derive.Omission) *Annotat
 	return a
 }
 
-// differ returns in how many requests the annotation differs, on all controllers together.
+// differ returns the number of requests in which the annotation differs, on all controllers together.
 func (a Annotation) differ() int {
 	n := 0
 	for _, f := range a.To {

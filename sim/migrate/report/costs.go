@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// Costs are what changes of the cluster cost on each controller.
+// Costs are the costs of changes of the cluster on each controller.
 type Costs struct {
-	// What the changes were made to, in a sentence.
+	// The population that was changed, in a sentence.
 	Population string `json:"population"`
 	// One kind of change each.
 	Runs []CostRun `json:"runs"`
@@ -26,13 +26,13 @@ type CostRun struct {
 	Summary string `json:"summary"`
 	// The folder of the run, with its log and its own report, below that of the migration.
 	Dir string `json:"dir"`
-	// Why it was not measured, or cut short. The costs are then of what was seen.
+	// Why it was not measured, or cut short. The costs then cover only the part that was seen.
 	Trouble string `json:"trouble,omitempty"`
 	// The controllers: first the one to leave.
 	Subjects []Cost `json:"subjects"`
 }
 
-// Cost is what changes cost on one controller.
+// Cost is the cost of changes on one controller.
 type Cost struct {
 	// The name of the controller.
 	Name string `json:"name"`
@@ -62,7 +62,7 @@ type Cost struct {
 	NotApplicable []measure.NotApplicable `json:"notApplicable,omitempty"`
 }
 
-// CostOf returns the costs of a subject from what was measured.
+// CostOf returns the costs of a subject from its measurements.
 func CostOf(s measure.Subject) Cost {
 	c := Cost{
 		Name: s.Name, Changes: s.Changes.Made, Unconverged: s.Changes.Unconverged,
@@ -80,7 +80,7 @@ func CostOf(s measure.Subject) Cost {
 	return c
 }
 
-// valid reports whether all runs say something about all controllers.
+// valid reports whether all runs were measured, and are valid for all controllers.
 func (c Costs) valid() bool {
 	return !slices.ContainsFunc(c.Runs, func(r CostRun) bool {
 		return r.Trouble != "" || slices.ContainsFunc(r.Subjects, func(s Cost) bool { return len(s.Void) > 0 })
@@ -121,7 +121,7 @@ var costRows = []costRow{
 	}},
 }
 
-// dashes say why cells of the controller have a dash.
+// dashes returns the reasons why cells of the controller have a dash.
 func (c Cost) dashes() []string {
 	var all []string
 	for _, measurement := range []string{"reloads", "cpu.controller"} {
@@ -132,7 +132,7 @@ func (c Cost) dashes() []string {
 	return all
 }
 
-// whyNot returns why a measurement does not apply; "" if it does.
+// whyNot returns why a measurement does not apply, or "" if it does.
 func (c Cost) whyNot(measurement string) string {
 	return measure.Subject{NotApplicable: c.NotApplicable}.WhyNot(measurement)
 }
@@ -164,7 +164,7 @@ func (r CostRun) rows() [][]string {
 	return all
 }
 
-// remarks say why a run, or a part of it, says nothing.
+// remarks returns why the run was not measured or cut short, and for which controllers it is void.
 func (r CostRun) remarks() []string {
 	var all []string
 	if r.Trouble != "" {

@@ -1,7 +1,6 @@
-// Package report shows what a migration from one ingress controller to others changes: which
-// annotations of the ingresses are answered differently, in which requests, and what changes cost
-// on each controller. It stands between the answers and measurements of a migration and their
-// readers. Its one rule: it is pure, and shows what it gets.
+// Package report shows what a migration from one ingress controller to others changes: the
+// annotations of the ingresses that behave differently, the requests that are answered differently,
+// and the costs of changes on each controller. Its one rule: it is pure, and shows what it gets.
 package report
 
 import (
@@ -33,21 +32,21 @@ type Document struct {
 	Took time.Duration `json:"took"`
 	// The run was interrupted: the document is of what was finished.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// The number of ingresses, hosts and paths, as far as they are asked.
+	// The number of ingresses that are tested.
 	Ingresses int `json:"ingresses"`
 	// The number of hosts that their rules name.
 	Hosts int `json:"hosts"`
-	// The number of requests that were asked of the controller whose answers are wanted.
+	// The number of requests that were sent to the controller whose answers are wanted.
 	Requests int `json:"requests"`
 	// The other controllers, in the order of the command line.
 	To []Target `json:"to"`
 	// The annotations of the ingresses: first those with most requests that are answered otherwise.
 	Annotations []Annotation `json:"annotations"`
-	// What of the manifests is not asked, and why.
+	// The parts of the manifests that are not tested, and why.
 	NotAsked []derive.Omission `json:"notAsked"`
 	// The groups of ingresses whose answers could not be recorded, and why.
 	NotRecorded []diff.NotCompared `json:"notRecorded"`
-	// What changes cost on each controller. Absent if it was not measured.
+	// The costs of changes on each controller. Absent if they were not measured.
 	Costs *Costs `json:"costs,omitempty"`
 }
 
@@ -61,13 +60,13 @@ type Target struct {
 	Differences []Difference `json:"differences"`
 	// The groups of ingresses that could not be compared, and why.
 	NotCompared []diff.NotCompared `json:"notCompared"`
-	// ConfigMap keys and flags of the manifests that it has no place for: config/KEY, flag/NAME.
+	// ConfigMap keys and flags of the manifests that it cannot have: config/KEY, flag/NAME.
 	Unreached []string `json:"unreached"`
 }
 
 // Difference is a request that is answered otherwise.
 type Difference struct {
-	// The worst that a client feels, the case, the request line, the causes, and what differs.
+	// The effect on clients, the case, the request line, the causes, and the values that differ.
 	diff.Difference
 	// The host that is asked.
 	Host string `json:"host"`
@@ -131,8 +130,8 @@ func (a Annotation) Sentence(to int) string {
 	return fmt.Sprintf("%s %s %s: %s", plural.Of(a.Ingresses, "ingress", "ingresses"), plural.Noun(a.Ingresses, "uses", "use"), a.Name, fate)
 }
 
-// Outcome returns the outcome: Interrupted if it was; Failed if some answers differ; Void if none does, but some could not be
-// compared, or the costs not be measured.
+// Outcome returns Interrupted if the migration was; Failed if some answers differ; Void if none
+// differs, but some could not be compared, or costs could not be measured.
 func (d Document) Outcome() judge.Outcome {
 	if d.Interrupted {
 		return judge.Interrupted
@@ -162,7 +161,7 @@ func (d Document) headline() string {
 	return strings.Join(parts, "; ")
 }
 
-// verdict returns the result of a target in words, as what follows its name.
+// verdict returns the result of a target in words, to follow its name.
 func (t Target) verdict() string {
 	switch {
 	case t.Requests == 0:

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/migrate/report"
 )
 
-// request is a step of the case shop, with what it is about.
+// request returns a step of the case shop about some settings.
 func request(line int, text string, about ...string) behave.Step {
 	step := behave.Step{Line: line, About: about}
 	step.Request.Request = text
@@ -64,7 +64,7 @@ func difference(effect diff.Effect, line int, step, cause string, values ...diff
 }
 
 // document returns a migration to three controllers: one that differs, one that does not, and one
-// that could not be asked.
+// that could not be run.
 func document() report.Document {
 	d := report.Document{
 		Schema: report.Schema, From: "ingress-nginx", Driver: "local", Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Took: 90 * time.Second,
@@ -103,7 +103,7 @@ var formats = map[string]func(io.Writer, report.Document) error{
 	"migrate.txt": report.Text, "migrate.json": report.JSON, "migrate.md": report.Markdown, "migrate.html": report.HTML,
 }
 
-// Each format shows the document as its golden file says.
+// Each format shows the document as in its golden file.
 func TestFormats(t *testing.T) {
 	for name, write := range formats {
 		var out bytes.Buffer

@@ -61,7 +61,7 @@ func (t Target) groups() []group {
 	return all
 }
 
-// asked says what was asked.
+// asked returns the numbers of requests, ingresses and hosts in words.
 func (d Document) asked() string {
 	return fmt.Sprintf("%s of %s for %s", plural.Of(d.Requests, "request"), plural.Of(d.Ingresses, "ingress", "ingresses"), plural.Of(d.Hosts, "host"))
 }
@@ -87,7 +87,7 @@ func (d Document) annotationRows() (header []string, rows [][]string) {
 }
 
 // notAsked returns a line that says why an annotation, or another part of the manifests, is not
-// asked about.
+// tested.
 func notAsked(o derive.Omission) string {
 	if len(o.Objects) == 0 {
 		return o.What + ": " + o.Why
@@ -122,7 +122,7 @@ func (d Document) remarks() []string {
 	return unique(all)
 }
 
-// unique returns the lines without repetitions: runs have the same controllers.
+// unique returns the lines without repetitions, because the runs have the same controllers.
 func unique(lines []string) []string {
 	var all []string
 	for _, line := range lines {
@@ -170,7 +170,7 @@ func Text(w io.Writer, d Document) error {
 	return write(w, strings.Join(parts, "\n\n")+"\n")
 }
 
-// header is the header of the table of a run.
+// header returns the header of the table of a run.
 func (r CostRun) header() []string {
 	header := []string{r.Change}
 	for _, s := range r.Subjects {
