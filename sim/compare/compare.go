@@ -1,7 +1,6 @@
-// Package compare decides whether one set of runs is worse than another. It stands between the
-// results of runs and the decision that depends on them, such as a pull request check. Its one
-// rule: a difference counts only if chance does not explain it and it is large enough to matter; if
-// the package cannot tell, it says so.
+// Package compare decides whether one set of runs is worse than another, for example in a check of
+// a pull request. Its one rule: a difference counts only if it is significant and large enough to
+// matter. If the runs are too few to show a difference, the comparison says so.
 package compare
 
 import (
@@ -17,7 +16,7 @@ type Verdict string
 // The verdicts.
 const (
 	Same   Verdict = "same"         // counts: within the budget; others: the same value in all runs
-	Unsure Verdict = "~"            // figures that vary: explained by chance, or too small to matter
+	Unsure Verdict = "~"            // figures that vary: not significant, or too small to matter
 	Better Verdict = "better"       // less than before
 	Worse  Verdict = "WORSE"        // more than before: fails the comparison
 	TooFew Verdict = "too few runs" // no difference, however large, could have been significant
@@ -32,7 +31,7 @@ const (
 	SomeWorse Outcome = "worse"        // at least one figure is worse
 	Void      Outcome = "void"         // base differs from itself
 	CannotSay Outcome = "too few runs" // no figure is worse, but some had too few runs to show any difference
-	NoneWorse Outcome = "none worse"   // no figure is worse, and differences could have shown
+	NoneWorse Outcome = "none worse"   // no figure is worse, and the runs could have shown differences
 )
 
 // Options define what is compared, and when a difference matters. The zero value means the
@@ -165,7 +164,7 @@ func compareSubjects(base, head []measure.Result, figures []measure.Figure, o Op
 	return judge(samples, o)
 }
 
-// control compares base with itself: every second run with the others. It returns the rows that
+// control compares the even runs of base with its odd runs. It returns the rows of varying figures that
 // differ.
 func control(base []measure.Result, figures []measure.Figure, o Options) []Row {
 	var halves [2][]measure.Result

@@ -75,7 +75,7 @@ func TestSlowerIsWorse(t *testing.T) {
 		t.Errorf("a figure that did not change: %+v", r)
 	}
 	if r := row(t, compareSubjects(t, slower, base, compare.Options{}), "requests.latency.p50"); r.Verdict != compare.Better {
-		t.Errorf("the other way about: %+v", r)
+		t.Errorf("the other way round: %+v", r)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// The budgets of the options override the defaults, also for figures that vary.
+// The budgets of the options override the defaults, even for figures that vary.
 func TestTimesHaveBudgets(t *testing.T) {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	for _, test := range []struct {

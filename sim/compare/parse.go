@@ -59,5 +59,5 @@ func parseAmount(kind measure.Kind, text string) (amount float64, example string
 	return amount, ""
 }
 
-// notNegative is false for NaN, too.
+// notNegative reports whether x is finite and at least 0. It is false for NaN.
 func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }

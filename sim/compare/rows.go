@@ -81,7 +81,7 @@ func (r *Row) count(s sample, budget measure.Budget) {
 	}
 }
 
-// valueOf returns the worst of the values of a count, or the median of those of another figure; 0 if
+// valueOf returns the worst value of a count, or the median of the values of another figure, or 0 if
 // there are none.
 func (r *Row) valueOf(values []float64) float64 {
 	switch {
@@ -111,7 +111,7 @@ func (r *Row) between(s sample, budget measure.Budget) {
 	}
 }
 
-// direction returns the verdict on a difference that chance does not explain.
+// direction returns the verdict on a significant difference.
 func (r *Row) direction() Verdict {
 	switch difference := r.Head - r.Base; {
 	case difference > r.Budget:

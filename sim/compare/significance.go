@@ -28,8 +28,8 @@ func median(values []float64) float64 {
 	return benchmath.AssumeNothing.Summary(benchSample(values), 0.95).Center
 }
 
-// Median returns the median of values, and the 95 % confidence interval of the median of what they are
-// drawn from. With few values, it is wider than all of them: low is then -Inf, and high +Inf.
+// Median returns the median of values, and the 95 % confidence interval of the median of their
+// distribution. With too few values for an interval, low is -Inf and high +Inf.
 func Median(values []float64) (center, low, high float64) {
 	s := benchmath.AssumeNothing.Summary(benchSample(values), 0.95)
 	return s.Center, s.Lo, s.Hi

@@ -27,7 +27,7 @@ func (m machine) time(mean time.Duration) time.Duration {
 	return time.Duration(float64(mean) * math.Exp(m.spread*noise))
 }
 
-// poisson uses Knuth's algorithm, for small means.
+// poisson returns a random number with a Poisson distribution, by Knuth's algorithm for small means.
 func (m machine) poisson() int {
 	n, p := 0, m.random.Float64()
 	for limit := math.Exp(-m.events); p > limit; n++ {
@@ -65,8 +65,8 @@ func (m machine) runs(n int, difference func(*measure.Subject)) []measure.Result
 	return all
 }
 
-// If base and head are the same, a comparison reports a worse figure in at most 5 % of all cases,
-// for all figures together. It is void no more often.
+// If base and head are the same, at most 5 % of the comparisons report a worse figure, for all figures
+// together, and at most 5 % are void.
 func TestFalseAlarms(t *testing.T) {
 	const trials, runs = 120, 14
 	for _, m := range []machine{
