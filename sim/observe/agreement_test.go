@@ -26,7 +26,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// story has changes with and without a reload, and a host that is removed: its clients get 404 from then on.
+// story has changes with and without a reload, and removes a host, whose clients get 404 afterwards.
 const story = `
 apiVersion: windtunnel.dev/v1
 kind: Scenario
@@ -71,7 +71,7 @@ func (s spy) Prepare(ctx context.Context, subject subject.Subject, in driver.Opt
 	return i, err
 }
 
-// beside runs the story, and observes its controller meanwhile. It returns the measurements of both.
+// beside runs the story and observes its controller meanwhile. It returns the measurements of both.
 func beside(t *testing.T, controller string) (harness, observed measure.Subject, folder rundir.Dir) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "beside.yaml")
@@ -141,7 +141,7 @@ func beside(t *testing.T, controller string) (harness, observed measure.Subject,
 	return ran.Measured.Result.Subjects[0], got.Result.Subjects[0], dir
 }
 
-// checkInside checks that what is printed in a pod shows a generation of workers for each reload.
+// checkInside checks that the output of Inside has a generation of workers for each reload.
 func checkInside(t *testing.T, printed []byte, reloads int) {
 	t.Helper()
 	generations := map[int]bool{}
@@ -168,8 +168,8 @@ func awaitHost(t *testing.T, address, host string) {
 	await(t, "http://"+address, host, func(response *http.Response) bool { return response.StatusCode == http.StatusOK })
 }
 
-// awaitLoads waits until the controller counts that nginx has loaded that many configurations, which is a
-// little after workers have the last one.
+// awaitLoads waits until the controller has counted that many loads of nginx's configuration, shortly
+// after workers have the last one.
 func awaitLoads(t *testing.T, metrics string, want int) {
 	t.Helper()
 	await(t, metrics, "", func(response *http.Response) bool {
@@ -226,8 +226,8 @@ func TestAgreement(t *testing.T) {
 	t.Skip("the machine is too slow: void three times")
 }
 
-// checkChanges compares the number of changes, which no load of the machine affects. The first one came
-// before the observation.
+// checkChanges compares the number of changes, which does not depend on the load of the machine. The
+// first change came before the observation.
 func checkChanges(t *testing.T, h, o measure.Subject) {
 	t.Helper()
 	if h.Changes.Made < 5 || o.Changes.Made != h.Changes.Made-1-touches {
@@ -235,7 +235,7 @@ func checkChanges(t *testing.T, h, o measure.Subject) {
 	}
 }
 
-// checkCounts compares what else is counted. The reload of the first change came before the observation.
+// checkCounts compares the other counts. The reload of the first change came before the observation.
 func checkCounts(t *testing.T, h, o measure.Subject) {
 	t.Helper()
 	if h.Reloads < 2 || o.Reloads != h.Reloads-1 || o.Reported.Reloads != o.Reloads {
@@ -244,7 +244,7 @@ func checkCounts(t *testing.T, h, o measure.Subject) {
 	if _, ok := h.Requests.Causes["not-found"]; !ok || len(h.Requests.Causes) != len(o.Requests.Causes) {
 		t.Errorf("requests failed by %v, in the harness by %v", o.Requests.Causes, h.Requests.Causes)
 	}
-	// Both ask the host ten times a second: the observation at random, so with a deviation.
+	// Both send ten requests a second to the host, but the observation at random times.
 	if off := float64(o.Requests.Failed) / float64(h.Requests.Failed); off < 0.6 || off > 1.5 {
 		t.Errorf("%d requests failed, in the harness %d", o.Requests.Failed, h.Requests.Failed)
 	}
@@ -255,13 +255,13 @@ func checkCounts(t *testing.T, h, o measure.Subject) {
 	}
 }
 
-// touches is how often the story writes an object without a relevant change, which is none to an observer.
+// touches is how often the story writes an object without a relevant change. An observer does not count these.
 const touches = 1
 
 func checkTimes(t *testing.T, h, o measure.Subject) {
 	t.Helper()
-	// The clock of an observed change starts a little later, and answers come from any worker, so that the
-	// last one of them may be missed for a while.
+	// The clock of an observed change starts a little later, and any worker may answer, so it can take a
+	// while until the last one to serve the change is noticed.
 	near := 250*time.Millisecond + o.Converge.Granularity.P99
 	if off := (o.Converge.Last.P50 - h.Converge.Last.P50).Abs(); o.Converge.Last.N < 3 || off > near {
 		t.Errorf("last convergence %+v observed, %+v in the harness", o.Converge.Last, h.Converge.Last)
@@ -271,7 +271,7 @@ func checkTimes(t *testing.T, h, o measure.Subject) {
 	}
 }
 
-// checkFolder checks that what reads the folders of runs reads that of an observation.
+// checkFolder checks that the readers of run folders can read the folder of an observation.
 func checkFolder(t *testing.T, dir rundir.Dir, o measure.Subject) {
 	t.Helper()
 	s, err := scenario.Load(dir.File(rundir.Scenario), scenario.Known{})

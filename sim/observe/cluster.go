@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// follow reads the services, endpoints and ingresses, and follows them from then on.
+// follow lists the services, endpoints and ingresses, and then watches them.
 func (ob *observation) follow(ctx, following context.Context) (*follow.Follower, error) {
 	f, err := follow.Start(following, ob.API, ob.Follow)
 	if err == nil {

@@ -29,7 +29,7 @@ const (
 type controllers struct {
 	mu     sync.Mutex
 	all    []*controller
-	found  *controller // the first one that was found; its pod may be gone
+	found  *controller // the first one at the beginning; its pod may be gone
 	round  sync.Mutex  // one round of scrapes at a time
 	inside inside
 }
@@ -55,7 +55,7 @@ func (ob *observation) findControllers(ctx context.Context) (*controllers, error
 	return &controllers{all: all, found: all[0]}, nil
 }
 
-// namedControllers returns the controllers that the user names; there is at least one.
+// namedControllers returns the controllers that the user names, at least one.
 func (ob *observation) namedControllers(ctx context.Context) (all []*controller, err error) {
 	for _, url := range ob.MetricsURLs {
 		all = append(all, &controller{name: url, metrics: direct(url)})
@@ -96,7 +96,7 @@ func (ob *observation) newController(pod *corev1.Pod) *controller {
 	return c
 }
 
-// port returns a port that the user names, that the controller's arguments name, or the default.
+// port returns the port that the user names, or the port in the controller's arguments, or the default.
 func (ob *observation) port(named int, c *controller, flag string, initial int) int {
 	if named != 0 {
 		return named
@@ -119,7 +119,7 @@ func (c *controller) container() *corev1.Container {
 	return &all[0]
 }
 
-// flag returns the value of a flag among the controller's arguments, "" if there is none.
+// flag returns the value of a flag among the controller's arguments, or "" if there is none.
 func (c *controller) flag(name string) (value string) {
 	container := c.container()
 	if container == nil {
@@ -150,7 +150,7 @@ func (cs *controllers) flags() map[string]string {
 	return flags
 }
 
-// scenarioController returns the controller as scenarios name it.
+// scenarioController returns the name of the controller in scenarios.
 func (cs *controllers) scenarioController(bundled bool) string {
 	if container := cs.found.container(); container != nil && !bundled {
 		return subject.ImagePrefix + container.Image
@@ -158,7 +158,7 @@ func (cs *controllers) scenarioController(bundled bool) string {
 	return subject.Bundled
 }
 
-// first asks all controllers once, to find out what they tell.
+// first scrapes all controllers once, to find out which metrics they have.
 func (cs *controllers) first(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, c := range cs.now() {
@@ -167,7 +167,7 @@ func (cs *controllers) first(ctx context.Context) {
 	group.Wait()
 }
 
-// begin asks the controllers again and again until ctx ends, and looks for new ones.
+// begin scrapes the controllers at intervals until ctx ends, and searches for new ones.
 func (cs *controllers) begin(ctx context.Context, ob *observation, running *sync.WaitGroup) {
 	cs.scrape(ctx, ob)
 	running.Go(func() { each(ctx, ob.Every, func() { cs.scrape(ctx, ob) }) })
@@ -193,7 +193,7 @@ func each(ctx context.Context, every time.Duration, do func()) {
 	}
 }
 
-// refresh forgets the pods that have gone, and begins with new ones.
+// refresh removes the pods that are gone, and adds new ones.
 func (cs *controllers) refresh(ctx context.Context, ob *observation, running *sync.WaitGroup) {
 	pods, err := ob.pods(ctx)
 	if err != nil {
@@ -222,8 +222,8 @@ func (cs *controllers) refresh(ctx context.Context, ob *observation, running *sy
 	}
 }
 
-// scrape asks all controllers at once, and logs what they tell: of each one, and the sum of what they
-// use, if all answered.
+// scrape scrapes all controllers concurrently, and logs the sample of each one and, if all answered, the
+// sum of their usage.
 func (cs *controllers) scrape(ctx context.Context, ob *observation) {
 	cs.round.Lock()
 	defer cs.round.Unlock()
@@ -258,7 +258,8 @@ func add(sum *event.Usage, one event.Usage) {
 	sum.ControllerCPU += one.ControllerCPU
 }
 
-// report logs what a controller told, or once that it does not answer. It reports whether it did.
+// report logs the sample of a controller or, once, that it does not answer. It reports whether the
+// controller answered.
 func (c *controller) report(ob *observation, at time.Duration) bool {
 	if c.err != nil {
 		if !c.failing && ob.sight.Metrics {

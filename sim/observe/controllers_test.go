@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// An observation that outlives all controllers still says which controller it observed.
+// An observation that outlives all controllers still names the controller that it observed.
 func TestControllersGone(t *testing.T) {
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
 	if err != nil {

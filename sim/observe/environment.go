@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// environment describes the installation, and how it is observed.
+// environment describes the installation and the observation.
 func (ob *observation) environment() map[string]string {
 	all := map[string]string{
 		"cluster":     ob.API.Host,

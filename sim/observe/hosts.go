@@ -10,10 +10,10 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// identifyPatience is how long a host may take to say which pod answers.
+// identifyPatience is how long the hosts may take to answer.
 const identifyPatience = 10 * time.Second
 
-// identify asks each host once, to find out whether its pods say who they are.
+// identify sends a request to each host, to find out whether its answers name the pod.
 func (ob *observation) identify(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, identifyPatience)
 	defer stop()
@@ -40,7 +40,7 @@ func (ob *observation) identify(ctx context.Context) error {
 	return nil
 }
 
-// nowhere drops what is written.
+// nowhere is a writer that discards everything.
 type nowhere struct{}
 
 func (nowhere) Write(text []byte) (int, error) { return len(text), nil }
@@ -69,8 +69,8 @@ func (ob *observation) identified() (n int) {
 	return n
 }
 
-// targets returns the targets of the lanes. Lanes know the names that simulated pods give
-// themselves, and no others.
+// targets returns the targets of the lanes. They are anonymous unless the answers name the pod in the
+// way of simulated pods, because lanes know no other names.
 func (ob *observation) targets() (all []traffic.Target) {
 	for _, host := range ob.Hosts {
 		target := traffic.Target{Host: host.Name, Path: host.Path, TLS: host.TLS, Anonymous: !host.Identified || ob.PodHeader != ""}

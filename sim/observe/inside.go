@@ -11,13 +11,13 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// Inside writes what the processes of the controller and of nginx do, as lines of an event log, until ctx
-// ends. It runs where it can see them: in a container that shares their PID namespace, whose first process
-// is controller, or an init process above it.
+// Inside observes the processes of the controller and of nginx until ctx ends, and writes the lines of
+// an event log. It must run in a container that shares their PID namespace. controller is the PID of the
+// controller, or of an init process above it.
 func Inside(ctx context.Context, out io.Writer, processes adapter.Processes, controller int) {
 	lines := json.NewEncoder(out)
 	log := event.NewLog(nowhere{}, time.Now())
-	log.Tap(func(e event.Event) { _ = lines.Encode(e) }) // nobody reads what cannot be written
+	log.Tap(func(e event.Event) { _ = lines.Encode(e) }) // if it cannot be written, nobody reads it
 	top, finder := func() (int, error) { return controller, nil }, new(probe.Finder)
 	workers := probe.WatchWorkers(ctx, log, subjectName, processes, func() (int, error) { return finder.Master(top, processes) })
 	usage := probe.WatchUsage(ctx, log, workers, func() (int, error) { return probe.PastInit(controller), nil })

@@ -1,6 +1,6 @@
-// Package observe watches a running ingress-nginx, or a fork of it, in a cluster of others, and
-// writes the event log of a run. Its one rule: it only reads, and sends requests only to the hosts
-// that the user names; it reports what it cannot see.
+// Package observe watches a running ingress-nginx, or a fork of it, in a user's cluster, and writes the
+// event log of a run. Its one rule: it only reads, and sends requests only to the hosts that the user
+// names; it reports what it cannot see.
 package observe
 
 import (
@@ -25,10 +25,10 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// Options say what is observed, and how.
+// Options are the options of an observation.
 type Options struct {
 	API *rest.Config
-	// Namespace and Selector say which pods are controllers.
+	// Namespace and Selector select the pods of controllers.
 	Namespace, Selector string
 	// Follow are the namespaces whose changes count; nil means all. Class is the class of the ingresses
 	// that count; "" means all.
@@ -39,8 +39,8 @@ type Options struct {
 	// MetricsPort and StatusPort are the controller's --healthz-port and --status-port; 0: as its
 	// arguments say, or the defaults.
 	MetricsPort, StatusPort int
-	Every                   time.Duration // between two looks at a controller
-	// HTTP and HTTPS are where hosts are asked.
+	Every                   time.Duration // between two scrapes of a controller
+	// HTTP and HTTPS are the addresses for requests to hosts.
 	HTTP, HTTPS netip.AddrPort
 	Hosts       []notice.Host
 	PodHeader   string   // the response header with the name of the pod that answered
@@ -48,13 +48,13 @@ type Options struct {
 	Rate        float64  // requests per second and lane; 0: none
 	ProbeRate   float64  // requests per second while a change is open; 0: none
 	Length      time.Duration
-	Settle      time.Duration // how long the answers are asked about the last changes
-	// Ephemeral is the image of an ephemeral container that looks at the processes; "" for none.
+	Settle      time.Duration // how long to wait, at most, until the last changes are served
+	// Ephemeral is the image of an ephemeral container that observes the processes; "" for none.
 	Ephemeral string
 	Bundled   bool // the controller is that of this project
 	Dir       string
 	Started   func(Sight)    // called once, when the observation begins; may be nil
-	Progress  func(Progress) // called now and then while it goes on; may be nil
+	Progress  func(Progress) // called repeatedly during the observation; may be nil
 }
 
 // subjectName is the name of the only subject of an observation.
@@ -235,7 +235,7 @@ func (ob *observation) scenario() (*scenario.Scenario, map[string]int) {
 	return notice.Scenario(seen)
 }
 
-// send starts the lanes. Their errors come from the channel.
+// send starts the lanes, and returns a channel of their errors.
 func (ob *observation) send(ctx context.Context, running *sync.WaitGroup) <-chan error {
 	failures := make(chan error, len(ob.Lanes))
 	if ob.Rate == 0 || len(ob.Hosts) == 0 {

@@ -73,13 +73,13 @@ func controller(t *testing.T) *httptest.Server {
 	return server
 }
 
-// asks makes an observation ask a host, which a server answers.
+// asks makes an observation send requests to a host of this server.
 func asks(o *observe.Options, server *httptest.Server, rate, probeRate float64) {
 	o.Hosts, o.Lanes, o.Rate, o.ProbeRate = []notice.Host{{Name: "shop.example"}}, []string{"http"}, rate, probeRate
 	o.HTTP = netip.MustParseAddrPort(server.Listener.Addr().String())
 }
 
-// Where nothing of the controller can be seen, there is nothing to observe.
+// It is an error if nothing of the controller can be seen.
 func TestNothingSeen(t *testing.T) {
 	api := site(t)
 	for name, change := range map[string]func(*observe.Options){
@@ -104,7 +104,8 @@ func TestNothingSeen(t *testing.T) {
 	}
 }
 
-// The roles of deploy/observe allow what an observation does; what cannot be seen is said.
+// The roles of deploy/observe permit everything that an observation does, and the reports name what
+// cannot be seen.
 func TestPermissions(t *testing.T) {
 	api := site(t)
 	objects, err := deploy.Build("observe", nil)
@@ -150,7 +151,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// The API's changes are those of the report.
+// The report has the changes that the API server reported.
 func TestChanges(t *testing.T) {
 	api := site(t)
 	o := options(t, api)
@@ -164,7 +165,7 @@ func TestChanges(t *testing.T) {
 				Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "shop.example"}}},
 			})
 			create(t, api, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
-			time.AfterFunc(2*time.Second, stop) // the watch tells it long before
+			time.AfterFunc(2*time.Second, stop) // the watch reports the change long before
 		}()
 	}
 	_, measured, err := observe.Observe(ctx, o)
@@ -180,7 +181,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// Hosts that are all asked over HTTPS need no address for HTTP.
+// If all hosts use HTTPS, no address for HTTP is needed.
 func TestHTTPSAlone(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
@@ -196,8 +197,8 @@ func TestHTTPSAlone(t *testing.T) {
 	}
 }
 
-// An API server that ends during an observation is a trouble. Without it at the end, the last changes
-// are unknown.
+// The end of the API server during an observation is reported as a trouble. If it is gone at the end,
+// the last changes are unknown.
 func TestServerEnds(t *testing.T) {
 	api := site(t)
 	o := options(t, api)
@@ -228,7 +229,7 @@ func TestNoController(t *testing.T) {
 	}
 }
 
-// The counters of a controller are those between two scrapes; a restart counts nothing.
+// Reloads are differences of a controller's counters between two scrapes. A restart is not a reload.
 func TestCounters(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := func(seconds int, e event.Event) event.Event {

@@ -34,7 +34,7 @@ const (
 	mostPIDs = 1 << 22
 )
 
-// lookInside adds an ephemeral container to the pod of a controller, and logs what it prints.
+// lookInside adds an ephemeral container to the pod of a controller, and logs the events that it prints.
 func (ob *observation) lookInside(ctx context.Context, c *controller, running *sync.WaitGroup) {
 	if ob.Ephemeral == "" || c.pod == nil {
 		return
@@ -48,8 +48,8 @@ func (ob *observation) lookInside(ctx context.Context, c *controller, running *s
 	})
 }
 
-// endInside says that the processes of a pod can no longer be observed, although the observation goes on:
-// the pod is gone, or its log ended. Its workers count as exited, because nobody would see that.
+// endInside logs that the processes of a pod can no longer be observed before the end of the
+// observation: the pod is gone, or its log ended. Its workers count as exited.
 func (ob *observation) endInside(pod string, number int, err error) {
 	for _, worker := range ob.controllers.inside.remove(number) {
 		worker.State = event.Exited
@@ -139,7 +139,7 @@ func (ob *observation) awaitContainer(ctx context.Context, pod *corev1.Pod, name
 func (ob *observation) readInside(printed io.Reader, pod string, number int) error {
 	lines := bufio.NewScanner(printed)
 	lines.Buffer(nil, 1<<20)
-	var behind time.Duration // how much later our clock is, at most
+	var behind time.Duration // how far the other clock is behind ours, at most
 	for n := 0; lines.Scan(); n++ {
 		var e event.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -175,11 +175,11 @@ func (ob *observation) writeInside(e event.Event, pod string, number int) {
 	ob.log.Write(e)
 }
 
-// inside contains what the pods with an ephemeral container told last, by their numbers.
+// inside holds the latest reports of the pods with an ephemeral container, by their numbers.
 type inside struct {
 	mu      sync.Mutex
 	next    int
-	last    map[int]*event.Usage // nil for a pod that has not told it yet
+	last    map[int]*event.Usage // nil for a pod that has not reported it yet
 	workers map[int]event.Worker // that have not exited, by their PIDs
 }
 
@@ -194,7 +194,7 @@ func (i *inside) add() int {
 	return i.next
 }
 
-// see adds what a worker does.
+// see records the state of a worker.
 func (i *inside) see(w event.Worker) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -250,7 +250,7 @@ func (i *inside) sum(number int, usage event.Usage) *event.Usage {
 		sum.ByGeneration = append(sum.ByGeneration, one.ByGeneration...)
 		thorough = thorough && one.NginxPSS > 0
 	}
-	if !thorough { // a part is not a sum
+	if !thorough { // a sum over some of the pods would be wrong
 		sum.NginxPSS, sum.NginxFiles, sum.ControllerFiles = 0, 0, 0
 	}
 	return &sum

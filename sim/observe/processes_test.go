@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// What two pods print becomes the log of one installation: PIDs differ, and what they use is summed up.
+// The output of two pods becomes the log of one installation: PIDs differ, and usage is summed up.
 func TestReadInside(t *testing.T) {
 	var log bytes.Buffer
 	ob := &observation{log: event.NewLog(&log, time.Now()), controllers: &controllers{}}
@@ -77,7 +77,7 @@ func TestAnotherImage(t *testing.T) {
 	}
 }
 
-// What Inside prints is what readInside reads.
+// readInside reads the output of Inside.
 func TestInside(t *testing.T) {
 	a, err := adapters.Find(adapters.Default)
 	if err != nil {

@@ -50,7 +50,7 @@ func (p *progress) now(took time.Duration) Progress {
 	return seen
 }
 
-// reportProgress calls Progress now and then until ctx ends.
+// reportProgress calls Progress repeatedly until ctx ends.
 func (ob *observation) reportProgress(ctx context.Context, seen *progress) {
 	began := time.Now()
 	for {

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// The progress counts changes and requests, and says each trouble once.
+// The progress counts changes and requests, and reports each trouble once.
 func TestProgress(t *testing.T) {
 	p := &progress{}
 	for _, e := range []event.Event{

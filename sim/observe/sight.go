@@ -12,12 +12,12 @@ import (
 	"windtunnel.dev/sim/permission"
 )
 
-// portForwards is the permission to reach ports on the loopback interfaces of the controller's pods.
+// portForwards returns the permission to reach ports on the loopback interfaces of the controller's pods.
 func (o Options) portForwards() permission.Permission {
 	return permission.Permission{Verb: "create", Resource: "pods/portforward", Namespace: o.Namespace}
 }
 
-// ephemerals are the permissions to add an ephemeral container, and to read what it prints.
+// ephemerals returns the permissions to add an ephemeral container, and to read its output.
 func (o Options) ephemerals() []permission.Permission {
 	return []permission.Permission{
 		{Verb: "update", Resource: "pods/ephemeralcontainers", Namespace: o.Namespace},
@@ -26,7 +26,7 @@ func (o Options) ephemerals() []permission.Permission {
 	}
 }
 
-// permissions are those that the observation uses. deploy/observe has roles with all of them.
+// permissions returns the permissions that the observation uses. deploy/observe has roles with all of them.
 func (o Options) permissions() []permission.Permission {
 	all := slices.Concat(
 		permission.To("", "services", "list", "watch"),
@@ -46,20 +46,20 @@ func (o Options) permissions() []permission.Permission {
 	return all
 }
 
-// Sight is what an observation can see, and what it cannot.
+// Sight describes what an observation can see, and what it cannot.
 type Sight struct {
 	Rows          []Row
-	NotApplicable []event.NotApplicable // the measurements that this leaves out
+	NotApplicable []event.NotApplicable // the measurements that are not possible
 	Metrics       bool                  // all controllers expose metrics
 
 	forbidden []permission.Permission
 }
 
-// Row is one thing that can be observed.
+// Row describes whether and how something is observed.
 type Row struct {
 	What string // such as "reloads"
-	From string // where it is seen; "" if it is not
-	Why  string // it is not seen, or what limits it
+	From string // the source; "" if it is not observed
+	Why  string // why it is not observed, or what limits it
 }
 
 func (s *Sight) may(p permission.Permission) bool { return !slices.Contains(s.forbidden, p) }
@@ -70,7 +70,7 @@ var never = event.NotApplicable{
 	Why:          "an observation does not read the controller's log, Secrets or the pods of the services",
 }
 
-// look finds out what can be seen, after the controllers were asked once.
+// look sets the sight, after the controllers were scraped once.
 func (ob *observation) look() {
 	ob.sight.NotApplicable = []event.NotApplicable{never}
 	ob.lookAtChanges()
@@ -83,13 +83,13 @@ func (ob *observation) row(what, from, why string) {
 	ob.sight.Rows = append(ob.sight.Rows, Row{what, from, why})
 }
 
-// blind says that measurements do not apply.
+// blind adds a row for something that is not observed, and measurements that do not apply.
 func (ob *observation) blind(what, why string, measurements ...string) {
 	ob.row(what, "", why)
 	ob.sight.NotApplicable = append(ob.sight.NotApplicable, event.NotApplicable{Measurements: measurements, Why: why})
 }
 
-// anythingSeen returns an error if nothing is seen but the changes, which say nothing of the controller.
+// anythingSeen returns an error if nothing is observed but the changes of the cluster.
 func (ob *observation) anythingSeen() error {
 	asked := len(ob.Hosts) > 0 && (ob.Rate > 0 || ob.ProbeRate > 0 && ob.identified() > 0)
 	if ob.Ephemeral != "" || asked {

@@ -85,7 +85,7 @@ func (f *forwarded) open(ctx context.Context) (io.ReadCloser, error) {
 	return body, err
 }
 
-// forward begins to forward a free local port.
+// forward starts to forward a free local port.
 func (f *forwarded) forward(ctx context.Context) error {
 	dialer, err := f.dialer()
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *forwarded) forward(ctx context.Context) error {
 	return nil
 }
 
-// dialer connects over a websocket, or over SPDY to API servers that do not know that.
+// dialer connects over a websocket, or over SPDY to API servers that do not support websockets.
 func (f *forwarded) dialer() (httpstream.Dialer, error) {
 	client, err := kubernetes.NewForConfig(f.api)
 	if err != nil {

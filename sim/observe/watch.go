@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/follow"
 )
 
-// watch records the changes until ctx ends, or the time is over. Those that have arrived by then, and are
-// not yet recorded, are recorded as well. It returns why the requests failed.
+// watch records the changes until ctx ends, or the time is over, including those that have arrived but are
+// not yet recorded. It returns the error of the lanes if they fail.
 func (ob *observation) watch(ctx context.Context, failures <-chan error) error {
 	if ob.Length > 0 {
 		var cancel context.CancelFunc

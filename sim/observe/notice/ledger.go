@@ -1,6 +1,6 @@
 // Package notice turns observations of a cluster into events and numbers: objects into changes,
-// metrics into samples, and all of it into a similar scenario. Its one rule: it is pure; package
-// observe talks to the cluster.
+// metrics into samples, and a whole observation into a similar scenario. Its one rule: it is pure;
+// package observe talks to the cluster.
 package notice
 
 import (
@@ -30,7 +30,7 @@ const (
 	ServiceChanged = "service-changed" // its ports, type or external name
 )
 
-// Ledger knows the routed services of a cluster and their pods. It is not safe for concurrent use.
+// Ledger tracks the routed services of a cluster and their pods. It is not safe for concurrent use.
 type Ledger struct {
 	class     string // of the ingresses that count; "" means all
 	hosts     []Host
@@ -39,15 +39,15 @@ type Ledger struct {
 	slices    map[types.NamespacedName]map[string][]string // the ready pods of each slice, by service and name
 	pods      map[types.NamespacedName][]string            // the ready pods of each service, sorted
 	routes    map[types.NamespacedName]int                 // how often ingresses name each service
-	names     map[string]int                               // how often they name each host
+	names     map[string]int                               // how often ingresses name each host
 	begun     bool
 	steps     map[string]int
 	ignored   int
 	changes   int
 }
 
-// NewLedger returns a Ledger of the ingresses of a class, or of all for "". Answers of the hosts may show
-// changes.
+// NewLedger returns a Ledger of the ingresses of a class, or of all if class is "". The answers of hosts
+// can show changes.
 func NewLedger(class string, hosts []Host) *Ledger {
 	return &Ledger{
 		class: class, hosts: hosts, ingresses: map[types.NamespacedName]*networkingv1.Ingress{}, services: map[types.NamespacedName]*corev1.Service{},
@@ -56,7 +56,7 @@ func NewLedger(class string, hosts []Host) *Ledger {
 	}
 }
 
-// Begin says that the initial state is complete: from now on, events are changes.
+// Begin ends the initial state: later objects are changes.
 func (l *Ledger) Begin() { l.begun = true }
 
 // Steps returns how many changes of each kind there were.
@@ -78,8 +78,8 @@ func (l *Ledger) Size() Size {
 	return size
 }
 
-// Add records an object that the API reported at a time. It returns the change that this means to
-// the controller, or nil if it means none.
+// Add records an object that the API reported at a time. It returns the resulting change for the
+// controller, or nil if there is none.
 func (l *Ledger) Add(object any, gone bool, now time.Time) *event.Change {
 	var change *event.Change
 	switch o := object.(type) {
@@ -187,7 +187,7 @@ func readyPods(o *discoveryv1.EndpointSlice) (pods []string) {
 	return pods
 }
 
-// missingFrom returns the names of all that are not among some, both sorted.
+// missingFrom returns the names in all that are not in some. Both are sorted.
 func missingFrom(some, all []string) (missing []string) {
 	for _, name := range all {
 		if _, found := slices.BinarySearch(some, name); !found {
@@ -207,7 +207,7 @@ func stepOf(added, removed []string) string {
 	return scenario.RollingUpdate
 }
 
-// ingress compares an ingress with its state before. Changes of its status are none.
+// ingress compares an ingress with its earlier state. It ignores changes of the status.
 func (l *Ledger) ingress(o *networkingv1.Ingress, gone bool) *event.Change {
 	name := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	before := l.ingresses[name]
@@ -215,7 +215,7 @@ func (l *Ledger) ingress(o *networkingv1.Ingress, gone bool) *event.Change {
 		if before == nil {
 			return nil
 		}
-		gone = true // to the controller, which it leaves
+		gone = true // for the controller, because the class changed
 	}
 	isNew := before == nil && l.hasNewHost(o)
 	l.put(name, before, o, gone)
@@ -274,7 +274,7 @@ func (l *Ledger) hasNewHost(o *networkingv1.Ingress) bool {
 	})
 }
 
-// watchNewHost makes the answers of a new host show the change, if the user names the host.
+// watchNewHost sets the host and answer by which the change is confirmed, if the user names the host.
 func (l *Ledger) watchNewHost(change *event.Change, o *networkingv1.Ingress) {
 	for _, host := range l.hosts {
 		service, _, ok := match(o, host)
@@ -303,7 +303,7 @@ func backends(o *networkingv1.Ingress) (all []networkingv1.IngressBackend) {
 	return all
 }
 
-// hostOf returns the first host whose answers show the pods of a service, nil if there is none.
+// hostOf returns the first host whose answers show the pods of a service, or nil if there is none.
 func (l *Ledger) hostOf(service types.NamespacedName) *Host {
 	for i, host := range l.hosts {
 		if to, ok := l.ServiceOf(host); host.Identified && ok && to == service {
@@ -313,8 +313,8 @@ func (l *Ledger) hostOf(service types.NamespacedName) *Host {
 	return nil
 }
 
-// ServiceOf returns the service that a host and path are routed to. As in controllers, the oldest of several
-// ingresses for a path decides, and canaries do not.
+// ServiceOf returns the service that a host and path are routed to. As in controllers, the oldest of
+// several ingresses for a path wins, and canaries do not count.
 func (l *Ledger) ServiceOf(host Host) (types.NamespacedName, bool) {
 	var best types.NamespacedName
 	var of *networkingv1.Ingress
@@ -328,7 +328,7 @@ func (l *Ledger) ServiceOf(host Host) (types.NamespacedName, bool) {
 	return best, of != nil
 }
 
-// older reports whether an ingress was created before another one; at the same time, the name decides.
+// older reports whether an ingress was created before another one. The name breaks ties.
 func older(a, b *networkingv1.Ingress) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
 }

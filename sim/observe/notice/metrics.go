@@ -28,7 +28,7 @@ var wanted = []string{
 type Sample struct {
 	Scrape event.Scrape // without Pod
 	Usage  event.Usage
-	// Processes and Memory tell whether the metrics have those of nginx.
+	// Memory says whether the metrics have the memory of nginx.
 	Memory bool
 }
 
@@ -44,7 +44,7 @@ func ParseMetrics(r io.Reader, start time.Time) (Sample, error) {
 	return metrics{read}.sample(start), nil
 }
 
-// metrics are those of a controller.
+// metrics are the metrics of a controller.
 type metrics struct{ promtext.Metrics }
 
 func (m metrics) sample(start time.Time) Sample {
@@ -69,7 +69,7 @@ func (m metrics) sample(start time.Time) Sample {
 	return s
 }
 
-// status returns what nginx counts, nil if the metrics do not have it.
+// status returns nginx's counters, or nil if the metrics do not have them.
 func (m metrics) status() *event.Status {
 	requests, ok := m.Value(nginxProcess + "requests_total")
 	if !ok {

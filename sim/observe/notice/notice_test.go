@@ -30,7 +30,7 @@ func ingress(name, host, path, service string) *networkingv1.Ingress {
 	}
 }
 
-// slice has ready pods, and one that is not.
+// slice returns an EndpointSlice with these ready pods, and one that is not ready.
 func slice(name, service string, pods ...string) *discoveryv1.EndpointSlice {
 	s := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, CreationTimestamp: metav1.NewTime(stored), Labels: map[string]string{discoveryv1.LabelServiceName: service}}}
 	for _, pod := range pods {
@@ -131,7 +131,7 @@ func TestClassOfIngressChanges(t *testing.T) {
 	}
 }
 
-// The longest path decides.
+// The longest path wins.
 func TestServiceOf(t *testing.T) {
 	l := begun(t)
 	for path, want := range map[string]string{"": "shop/web", "/api": "shop/api", "/api/v1?x": "shop/api", "/apis": "shop/web"} {
@@ -141,7 +141,7 @@ func TestServiceOf(t *testing.T) {
 	}
 }
 
-// Of several ingresses for a path, the oldest decides, and a canary never does.
+// Of several ingresses for a path, the oldest wins, and a canary never does.
 func TestServiceOfSeveral(t *testing.T) {
 	l := begun(t)
 	older := func(o *networkingv1.Ingress, by time.Duration) *networkingv1.Ingress {
@@ -227,7 +227,7 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-// The scenario of an observation is one that can be read.
+// The scenario of an observation can be parsed.
 func TestScenario(t *testing.T) {
 	made, left := Scenario(Seen{
 		Name: "observed", Controller: "image:registry.example/controller:v1", Size: Size{Ingresses: 3, Services: 2, Pods: 5}, Length: 10 * time.Minute,

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Seen is what an observation saw, as far as a scenario can express it.
+// Seen is the part of an observation that a scenario can express.
 type Seen struct {
 	Name       string // of the subject
 	Controller string // of the subject, as in a scenario
