@@ -1,7 +1,6 @@
-// Package watch follows a run while it is running: what it does, what it waits for, and what has
-// been observed so far. It stands between the event log of the run and its viewers, in a terminal
-// or in a browser. Its one rule: no viewer can delay the run. An event costs the same for any
-// number of viewers, and nothing here waits for them.
+// Package watch follows a run from its event log, for viewers in a terminal or in a browser: its
+// current stage, what it waits for, and the measurements so far. Its one rule: no viewer can delay
+// the run. An event costs the same for any number of viewers, and nothing here waits for them.
 package watch
 
 import (
@@ -17,7 +16,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Stage is what a run does.
+// Stage is a stage of a run.
 type Stage string
 
 // The stages of a run, in their order. Changing, settling and resting repeat for each turn of a subject.
@@ -43,7 +42,7 @@ type Run struct {
 	ready   []string
 	stopped []string
 	cut     bool
-	turns   map[string]int // begun, by subject
+	turns   map[string]int // the number of turns that began, by subject
 }
 
 // Of returns the state of a run of a scenario that begins now.
@@ -68,7 +67,7 @@ func (r *Run) See(e event.Event) {
 	}
 }
 
-// End says that the run is over, and that its report is made.
+// End records that the run is over, and that its report is being made.
 func (r *Run) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +101,7 @@ func (r *Run) phase(e event.Event) {
 
 func (r *Run) allTurns() int { return r.scenario.Rounds * len(r.scenario.Subjects) }
 
-// Status is what a run does, and what was seen of its subjects so far.
+// Status is the current stage of a run, with the measurements of its subjects so far.
 type Status struct {
 	Stage    Stage           `json:"stage"`
 	Turn     int             `json:"turn"` // from 1; 0 before the first
@@ -114,13 +113,13 @@ type Status struct {
 	Subjects []SubjectStatus `json:"subjects"`
 }
 
-// SubjectStatus is what a subject does, and what was seen of it so far.
+// SubjectStatus is the current phase of a subject, with its measurements so far.
 type SubjectStatus struct {
 	measure.Progress
 	Phase string `json:"phase"` // in a word or two, with the number of its turn if it has one
 }
 
-// Status returns what the run does now.
+// Status returns the current status of the run.
 func (r *Run) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +141,7 @@ func (r *Run) status() Status {
 	return s
 }
 
-// phaseOf says in a word or two what a subject does.
+// phaseOf returns what a subject does, in a word or two.
 func (r *Run) phaseOf(name string) string {
 	switch {
 	case r.stage == Starting && !slices.Contains(r.ready, name):
@@ -161,7 +160,7 @@ func (r *Run) phaseOf(name string) string {
 	return "waiting"
 }
 
-// waits says what the run waits for.
+// waits returns what the run waits for, as in Status.Waits.
 func (r *Run) waits(s Status) string {
 	switch r.stage {
 	case Starting:
@@ -208,8 +207,8 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(some, name) })
 }
 
-// Since returns what the run does now, what changed in each subject after a version of its state, and
-// the current version. Everything changed after version 0.
+// Since returns the current status, the changes of each subject after a version of its state, and the
+// current version. Version 0 is before all changes.
 func (r *Run) Since(version int) (Status, []measure.Update, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

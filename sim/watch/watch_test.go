@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/watch"
 )
 
-// At each moment, the status says what the run does and what it waits for.
+// At all times, the status shows the stage of the run and what it waits for.
 func TestStatusSaysWhatTheRunWaitsFor(t *testing.T) {
 	run := watch.Of(&scenario.Scenario{Spec: scenario.Spec{
 		Rounds: 1, Settle: 20 * time.Second, Subjects: []scenario.Subject{{Name: "a"}, {Name: "b"}},

@@ -12,10 +12,10 @@ import (
 	"windtunnel.dev/sim/watch/web"
 )
 
-// BenchmarkServe measures the share of a CPU core that it costs to show a run: the state that the
+// BenchmarkServe measures the share of a CPU core that showing a run takes: the state, which the
 // terminal shows as well, and one client that gets all updates. It plays a part of a run in real time,
-// once for each benchmark, and leaves out what playing alone costs. The client is in the same process,
-// and its cost is included; that of drawing in a browser is not.
+// once for each benchmark, and subtracts the cost of the playback alone. The client is in the same
+// process, so its cost is included; the cost of drawing in a browser is not.
 func BenchmarkServe(b *testing.B) {
 	const length = 20 * time.Second
 	for _, times := range []int{1, 10} {
@@ -44,11 +44,11 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// nothing is what sees the events if only their play is measured.
+// nothing receives the events if only the playback is measured.
 func nothing(event.Event) {}
 
-// cost plays events in real time and returns the CPU time of this process meanwhile. Those before begin
-// come at once.
+// cost plays events in real time and returns the CPU time of this process meanwhile. Events before begin
+// are played at once, and not measured.
 func cost(b *testing.B, events []event.Event, begin, end time.Duration, serves bool, instead ...func(event.Event)) time.Duration {
 	s := show(b)
 	defer s.Close(web.Result{})
@@ -71,14 +71,14 @@ func cost(b *testing.B, events []event.Event, begin, end time.Duration, serves b
 	before, started := cpu(b), time.Now()
 	for ; len(events) > 0 && events[0].At < end; events = events[1:] {
 		if ahead := events[0].At - begin - time.Since(started); ahead > 0 {
-			time.Sleep(max(ahead, 5*time.Millisecond)) // as many clients at once do
+			time.Sleep(max(ahead, 5*time.Millisecond)) // events come in bursts, as with many clients at once
 		}
 		see(events[0])
 	}
 	return cpu(b) - before
 }
 
-// multiplied returns the events of a run with so many times the requests.
+// multiplied returns the events of a run, with each request repeated this many times.
 func multiplied(events []event.Event, times int) (all []event.Event) {
 	for _, e := range events {
 		all = append(all, e)

@@ -25,7 +25,7 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// The page shows what happens, and goes on with it.
+// The page shows the run so far, and is updated as the run continues.
 func testGrows(t *testing.T, browser context.Context) {
 	s := show(t)
 	s.writeLog(t, measuretest.Reload, "the controller says <b>hello</b>\n")
@@ -53,10 +53,10 @@ func testGrows(t *testing.T, browser context.Context) {
 	p.Quiet(s.URL())
 }
 
-// values counts what the plot of failures of the second subject shows, after it has come into view.
+// values returns the number of values in the second subject's plot of failures, after scrolling to it.
 const values = `((f) => (f.scrollIntoView(), Number(f.dataset.values)))(document.querySelector("[data-plot=failures][data-subject='1']"))`
 
-// The button ends the run, but not before a question; both are within reach of the keyboard.
+// The button ends the run, but asks first; the keyboard reaches both.
 func testEnd(t *testing.T, browser context.Context) {
 	s := show(t)
 	p := browsertest.Open(t, browser, s.URL(), "light")
@@ -68,7 +68,7 @@ func testEnd(t *testing.T, browser context.Context) {
 	p.Do(chromedp.KeyEvent(kb.Escape))
 	p.Until(`!document.getElementById("ending").open`)
 	if s.ended.Load() != 0 {
-		t.Fatal("the run was ended although the question was not answered")
+		t.Fatal("the run was ended before the question was answered")
 	}
 	p.Do(focus("end"), chromedp.KeyEvent(kb.Enter), focus("really"), chromedp.KeyEvent(kb.Enter))
 	p.Until(`document.getElementById("end").disabled`)
@@ -80,7 +80,7 @@ func testEnd(t *testing.T, browser context.Context) {
 	p.Quiet(s.URL())
 }
 
-// A page that pauses changes nothing, and then shows all at once.
+// A paused page does not change, and then shows all updates at once.
 func testPause(t *testing.T, browser context.Context) {
 	s := show(t)
 	p := browsertest.Open(t, browser, s.URL(), "light")
@@ -91,7 +91,7 @@ func testPause(t *testing.T, browser context.Context) {
 	s.see([]event.Event{{Phase: &event.Phase{Name: event.Cut}}})
 	next := s.updates(t)
 	next()
-	next() // so the page has got one as well
+	next() // by now, the page has received an update as well
 	if changed := browsertest.Ask[int](p, `window.changed`); changed != 0 {
 		t.Errorf("the page changed %d times while it paused", changed)
 	}
@@ -99,7 +99,7 @@ func testPause(t *testing.T, browser context.Context) {
 	p.Until(`document.getElementById("stage").textContent.endsWith("stopping")`)
 }
 
-// Every text is legible, and a narrow screen need not scroll sideways.
+// All text is legible, and a narrow screen does not scroll sideways.
 func testLegible(t *testing.T, browser context.Context, scheme string) {
 	s := show(t)
 	s.writeLog(t, measuretest.Reload, "a line\n")

@@ -48,7 +48,7 @@ func hostOf(host string) string {
 }
 
 // isLoopback reports whether a host is localhost or an address of loopback. Other names are not
-// resolved: whoever owns one decides what it resolves to.
+// resolved, because their owners choose what they resolve to.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -31,8 +31,8 @@ func (s *Server) serveEnd(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// serveEvents sends the state of the run, then what changes in it, and at last how it ended. A browser
-// that is slow gets fewer updates, each with all that changed.
+// serveEvents sends the state of the run, then its changes, and finally its result. A slow browser gets
+// fewer updates, each with all changes since the last one.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	ticker := time.NewTicker(period)

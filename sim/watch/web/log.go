@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Bounds of what is read and shown of a log.
+// The limits of the part of a log that is read and shown.
 const (
-	mostBytes  = 64 << 10 // read at once; what is older is left out
+	mostBytes  = 64 << 10 // read at once; older bytes are skipped
 	mostLines  = 300      // kept
 	longestRow = 1000     // bytes of a line
 )
@@ -34,8 +34,7 @@ func newLogFile(dir, name string) *logFile {
 	return &logFile{path: filepath.Join(dir, name, subject.LogName)}
 }
 
-// since returns the lines after the first n of the log, as far as they are kept, and the number of lines
-// so far.
+// since returns the kept lines after the first n of the log, and the number of lines so far.
 func (l *logFile) since(n int) (lines []string, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +42,7 @@ func (l *logFile) since(n int) (lines []string, total int) {
 	return append([]string{}, l.lines[max(0, len(l.lines)-(l.total-n)):]...), l.total
 }
 
-// follow reads what the file has more. A file that cannot be read has no more.
+// follow reads the new part of the file. It ignores a file that cannot be read.
 func (l *logFile) follow() {
 	file, err := os.Open(l.path)
 	if err != nil {

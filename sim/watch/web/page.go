@@ -16,9 +16,9 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// file is a file that a browser gets.
+// file is a file of the page.
 type file struct {
-	kind    string // its type
+	kind    string // its media type
 	content []byte
 }
 

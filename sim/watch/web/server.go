@@ -1,7 +1,7 @@
-// Package web shows a run in browsers while it is running. It stands between the state of the run
-// (sim/watch) and a page that grows with it, over server-sent events. Its one rule: only users who
-// were given the URL have access. The server listens on loopback, the URL contains a secret, and
-// requests that other sites cause are refused.
+// Package web shows a run in browsers while it is running: it sends the state of the run (sim/watch)
+// to a page over server-sent events. Its one rule: only users who were given the URL have access. The
+// server listens on loopback, the URL contains a secret, and requests that other sites cause are
+// refused.
 package web
 
 import (
@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/watch"
 )
 
-// Options say which run to show.
+// Options describe the run to show.
 type Options struct {
 	Address  string // of loopback, such as 127.0.0.1:0; port 0: a free one
 	Scenario *scenario.Scenario
@@ -43,7 +43,7 @@ type Server struct {
 	once   sync.Once
 }
 
-// Result is how a run ended, for those who watch it.
+// Result is the result of a run, as shown to its viewers.
 type Result struct {
 	Outcome string `json:"outcome"`
 	Note    string `json:"note"`   // why, in a line
@@ -58,7 +58,7 @@ const (
 	patience = 3 * time.Second
 )
 
-// Listen begins to show a run. The error says what is wrong with the address.
+// Listen starts to show a run. The error says what is wrong with the address.
 func Listen(o Options) (*Server, error) {
 	if err := checkLoopback(o.Address); err != nil {
 		return nil, err
@@ -104,8 +104,7 @@ func checkLoopback(address string) error {
 // URL returns the address of the page, with its secret.
 func (s *Server) URL() string { return fmt.Sprintf("http://%s/%s/", s.address, s.token) }
 
-// Close tells the browsers how the run ended, and ends the server. It does not wait long for one that is
-// slow.
+// Close sends the result to the browsers, and ends the server. It does not wait long for slow browsers.
 func (s *Server) Close(result Result) {
 	s.once.Do(func() {
 		s.result = result

@@ -27,8 +27,8 @@ type shown struct {
 	*web.Server
 	run   *watch.Run
 	dir   string
-	ended atomic.Int32  // how often somebody has ended the run
-	end   chan struct{} // gets one for each
+	ended atomic.Int32  // how often the run was ended
+	end   chan struct{} // receives a value each time
 }
 
 func show(t testing.TB) *shown {
@@ -51,7 +51,8 @@ func show(t testing.TB) *shown {
 	return one
 }
 
-// written returns the events of a run in the order in which they are written: a request when it ends.
+// written returns the events of a run in the order in which they are written. A request is written when
+// it ends.
 func written() []event.Event {
 	events := measuretest.Log(1, 6*time.Second)
 	ends := func(e event.Event) time.Duration {
@@ -164,7 +165,7 @@ func TestRefusesAddresses(t *testing.T) {
 	}
 }
 
-// message is what the tests read of an update.
+// message is the part of an update that the tests read.
 type message struct {
 	Status struct {
 		Stage string
@@ -202,7 +203,7 @@ func (s *shown) updates(t *testing.T) func() message {
 	}
 }
 
-// A browser gets the whole state when it connects, what changed after it, and at last the end.
+// A browser gets the whole state when it connects, then the changes, and finally the result.
 func TestStreamsTheRun(t *testing.T) {
 	t.Parallel()
 	s := show(t)
@@ -250,7 +251,7 @@ func TestStreamsTheRun(t *testing.T) {
 	}
 }
 
-// A browser that reads nothing delays neither the run nor, for long, the end of the server.
+// A browser that reads nothing does not delay the run, and delays the end of the server only briefly.
 func TestSlowBrowserDelaysNothing(t *testing.T) {
 	t.Parallel()
 	s := show(t)

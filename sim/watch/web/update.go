@@ -6,15 +6,15 @@ import (
 	"windtunnel.dev/sim/watch"
 )
 
-// update is what a browser gets: the status, and what changed since the update before.
+// update is a message to a browser: the status, and the changes since the last update.
 type update struct {
 	Status   watch.Status `json:"status"`
 	Subjects []change     `json:"subjects"`
 	Result   *Result      `json:"result,omitempty"` // of a run that is over
 }
 
-// change is what changed in the timeline of a subject (measure.Update), with its curves and the new
-// lines of its controller's log.
+// change is the change of a subject's timeline (measure.Update), with its curves and the new lines of its
+// controller's log.
 type change struct {
 	measure.Timeline
 	Changes  *struct{}               `json:"changes,omitempty"` // hides the changes of the timeline
@@ -23,14 +23,14 @@ type change struct {
 	Log      []string                `json:"log"`
 }
 
-// seen is what a browser has already got.
+// seen is the state that a browser has already received.
 type seen struct {
 	version int
 	served  []int // changes in the curves, by subject
-	lines   []int // of the logs, likewise
+	lines   []int // lines of the logs, by subject
 }
 
-// update returns what a browser has not seen yet.
+// update returns the update for a browser, and adds it to seen.
 func (s *Server) update(seen *seen, last bool) update {
 	first := seen.lines == nil
 	if first {
