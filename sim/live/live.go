@@ -95,7 +95,7 @@ func DryRun(ctx context.Context, o Options) ([]string, error) {
 
 // Churn creates the population in its namespace, makes the changes at their times, and removes
 // everything it created. If ctx ends early, Churn cleans up and returns no error; the result then
-// covers what was done, and has no Run if nothing was begun.
+// covers the finished part, and has no Run if nothing was begun.
 func Churn(ctx context.Context, o Options) (Result, error) {
 	r, err := prepare(o)
 	if err != nil {
@@ -219,7 +219,7 @@ func (r *run) populate(ctx context.Context, c *step.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if object.GetNamespace() != "" { // claim creates the namespace, and nobody the class
+		if object.GetNamespace() != "" { // claim creates the namespace; the class is not created
 			objects = append(objects, object)
 		}
 	}
@@ -273,7 +273,7 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// removeUnacknowledged removes the namespace if it was created although the API's answer was lost.
+// removeUnacknowledged removes the namespace if it was created but the API's answer was lost.
 func (r *run) removeUnacknowledged(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()

@@ -143,7 +143,7 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// Objects that churn writes again keep their labels and their class.
+// Objects that churn updates keep their labels and their class.
 func TestLabelsAreKept(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
@@ -172,7 +172,7 @@ func TestLabelsAreKept(t *testing.T) {
 	}
 }
 
-// A namespace of another owner stays as it is, whatever its labels.
+// A namespace of another owner is not changed, whatever its labels.
 func TestExistingNamespaceIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -306,7 +306,7 @@ func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 	}
 }
 
-// An interrupt at any point leaves nothing behind, and the result covers what was done.
+// After an interrupt at any point, no objects remain, and the result covers the finished changes.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, touch := range map[string]string{"its own": "", "to be touched": "gale"} {
@@ -341,7 +341,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// An object whose creation an interrupt finds on its way to the API server is removed as well.
+// An object is also removed if its creation is in flight to the API server during the interrupt.
 func TestInterruptedWrite(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
@@ -349,7 +349,7 @@ func TestInterruptedWrite(t *testing.T) {
 	r.Touch = "gale"
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	const late = 200 * time.Millisecond // the API server makes the write so long after the interrupt
+	const late = 200 * time.Millisecond // the API server writes the object this long after the interrupt
 	written := make(chan struct{})
 	r.inject(t, "ingresses", fault.Fault{Name: "interrupt", Serve: func(_ *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
 		interrupt()
@@ -394,7 +394,7 @@ func (r *rig) inject(t *testing.T, resource string, f fault.Fault, verb string, 
 	}
 }
 
-// An interrupt before the run begins is not an error, and leaves nothing behind.
+// An interrupt before the run begins is not an error, and no objects remain.
 func TestInterruptedBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"get", "create"} {
@@ -530,7 +530,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 		}
 	}
 	if refused == 0 || refused > result.Errors {
-		t.Errorf("the recording says %v, of %d refused writes", result.Recording.Left, result.Errors)
+		t.Errorf("the recording left out %v, with %d refused writes", result.Recording.Left, result.Errors)
 	}
 	if r.namespace(t) != nil {
 		t.Error("the namespace remains")

@@ -25,10 +25,10 @@ type Spec struct {
 	Drain      time.Duration // how long a removed real pod keeps serving
 }
 
-// Kinds lists the kinds of churn that a Shape can have.
+// Kinds lists the kinds of churn that a Spec can have.
 var Kinds = slices.DeleteFunc(slices.Clone(scenario.Churns), func(kind string) bool { return kind == scenario.Recorded })
 
-// Plan has the population and all changes of a Shape.
+// Plan has the population and all changes of a Spec.
 type Plan struct {
 	Spec       Spec
 	Population corpus.Population
@@ -68,7 +68,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-// NewPlan returns the plan of a shape. The same shape always gives the same plan.
+// NewPlan returns the plan of a spec. The same spec always gives the same plan.
 func NewPlan(s Spec) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (p *Plan) inventory() inventory {
 
 // slices returns the names of all EndpointSlices that the plan may create.
 func (p *Plan) slices() map[string]bool {
-	pods := map[string]int{} // by service, how many it can gain at most
+	pods := map[string]int{} // by service, the most pods that it can gain
 	for _, change := range p.Stream.Changes {
 		pods[change.Service] += max(0, len(change.Add)-len(change.Remove))
 	}

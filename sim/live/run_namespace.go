@@ -61,7 +61,8 @@ func checkNamespace(found *corev1.Namespace, touch, run string) (runNamespace, e
 	return runNamespace{}, fmt.Errorf("%w: %s exists, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s to use it", ErrNotOurs, found.Name, found.Name)
 }
 
-// claim creates the namespace if it does not exist. If another creates it first, it is theirs.
+// claim creates the namespace if it does not exist. It returns ErrNotOurs if another client creates it
+// first.
 func (g *runNamespace) claim(ctx context.Context, client kubernetes.Interface, run string) error {
 	if g.uid != "" {
 		return nil
