@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/follow"
 )
 
-// follow records what the follower sees until ctx is done. What it has seen by then, and is not yet
-// recorded, is recorded as well.
+// follow records the follower's events until ctx is done, including those that have arrived but are not
+// yet recorded.
 func (r *recorder) follow(ctx context.Context, follower *follow.Follower, began time.Time, o Options) {
 	report := time.NewTimer(follow.ReportAfter(0))
 	defer report.Stop()

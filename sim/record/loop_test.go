@@ -40,7 +40,7 @@ func TestBufferedEventsAreRecorded(t *testing.T) {
 	told := 0
 	r.follow(ended, &follow.Follower{Events: events, Outages: outages}, time.Now(), Options{Changed: func(n int) { told = n }, Outage: func(error) {}})
 	if len(r.changes) != buffered || told != buffered {
-		t.Errorf("%d of %d changes are recorded, and %d were told", len(r.changes), buffered, told)
+		t.Errorf("%d of %d changes are recorded, and %d were reported", len(r.changes), buffered, told)
 	}
 	if len(r.omitted) != 1 {
 		t.Errorf("omitted: %v, want the outage", r.omitted)

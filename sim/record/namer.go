@@ -14,7 +14,7 @@ import (
 // service includes its original namespace.
 type namer struct {
 	key   []byte            // of the hashes; nil keeps the names
-	owner map[string]string // whose each kept name is: NAMESPACE/NAME
+	owner map[string]string // the service, as NAMESPACE/NAME, of each kept name
 }
 
 func newNamer(hash bool) (namer, error) {
@@ -43,7 +43,7 @@ func (n namer) service(namespace, name string) string {
 	}
 	whole, of := namespace+"-"+name, namespace+"/"+name
 	if owner, taken := n.owner[whole]; taken && owner != of || len(whole) > longestService || len(validation.IsDNS1035Label(whole)) > 0 {
-		return "svc-" + n.hash(of) // without a key, so the same in every recording
+		return "svc-" + n.hash(of) // without a key, so that it is the same in every recording
 	}
 	n.owner[whole] = of
 	return whole

@@ -22,7 +22,7 @@ type Options struct {
 	Missing    func(namespace string)          // called for each of Namespaces that does not exist
 	Began      func(services, pods, hosts int) // called once, with the counts of the initial state
 	Changed    func(changes int)               // called after each change, with their number
-	// Progress is called now and then, with the time since the beginning and the number of changes.
+	// Progress is called repeatedly, with the time since the beginning and the number of changes.
 	Progress func(took time.Duration, changes int)
 	Outage   func(why error) // called when the API server can no longer be read
 }

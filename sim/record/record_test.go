@@ -170,7 +170,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// An EndpointSlice that gets the label of another service takes its pods along.
+// If an EndpointSlice gets the label of another service, its pods move to that service.
 func TestSliceOfAnotherService(t *testing.T) {
 	l := newLive(t)
 	recording := l.record(record.Options{}, 3, func() {
@@ -229,7 +229,7 @@ func TestPathsAreRecordedOnce(t *testing.T) {
 	}
 }
 
-// An ingress without a path is one for all paths.
+// A path without text applies to all paths.
 func TestEmptyPath(t *testing.T) {
 	l := newLive(t)
 	ingress := corpus.Ingress{Name: "whole", Host: "whole.example", Paths: []corpus.Path{{Service: "svc-002"}}}.Object("demo")
@@ -274,7 +274,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// No names mean all namespaces. A name that no namespace has is reported.
+// No names mean all namespaces. Names of namespaces that do not exist are reported.
 func TestNamesOfNamespaces(t *testing.T) {
 	l := newLive(t)
 	for _, test := range []struct{ names, missing []string }{{names: []string{}}, {names: []string{"demo", "none"}, missing: []string{"none"}}} {
@@ -312,7 +312,7 @@ func TestSimilarServices(t *testing.T) {
 	}
 }
 
-// A recording counts the times in which the API server could not be read.
+// A recording counts the outages of the API server.
 func TestOutageIsCounted(t *testing.T) {
 	l := newLive(t)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)

@@ -85,7 +85,7 @@ func (r *recorder) add(e follow.Event, at time.Duration) {
 		case e.Gone:
 			r.countOmitted("deleted ingresses")
 		case e.New && follow.IsCanary(object):
-			// The pods of several services answer them, so no answer would show which changes are served.
+			// The pods of several services answer their requests, so answers do not show which changes are served.
 			r.countOmitted("canary ingresses")
 		case e.New:
 			r.ingress(object, at)
