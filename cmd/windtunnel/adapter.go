@@ -90,6 +90,9 @@ func (o adapterCheckOptions) check(ctx context.Context, what string, stdout, std
 		return err
 	}
 	o.driver.unbundled = s.Controller != subject.Bundled
+	if err := o.driver.checkBundled(); err != nil {
+		return err
+	}
 	d, err := o.driver.open(ctx)
 	if err != nil {
 		return err

@@ -55,6 +55,10 @@ func (s *caseSubject) open(ctx context.Context) (driver.Driver, error) {
 		}
 		s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: parsed}})[0]
 	}
+	s.driver.unbundled = !s.isBundled()
+	if err := s.driver.checkBundled(); err != nil {
+		return nil, err
+	}
 	return s.openGiven(ctx)
 }
 
@@ -63,7 +67,7 @@ func (s *caseSubject) openGiven(ctx context.Context) (driver.Driver, error) {
 	if s.installations < 1 {
 		return nil, fmt.Errorf("--installations=%d: want at least one controller", s.installations)
 	}
-	s.driver.unbundled = s.given.Controller != subject.Bundled
+	s.driver.unbundled = !s.isBundled()
 	if s.asksBundled() {
 		var err error
 		if s.flags, err = knownFlags(s.flags); err != nil {
@@ -77,10 +81,11 @@ func (s *caseSubject) openGiven(ctx context.Context) (driver.Driver, error) {
 	return d, driver.SupportsSubject(d, s.given)
 }
 
-// asksBundled reports whether the cases are asked of the bundled controller.
-func (s caseSubject) asksBundled() bool {
-	return s.given.Controller == subject.Bundled && !s.driver.replacesController()
-}
+// isBundled reports whether the subject runs the bundled controller, or what flags replace it with.
+func (s caseSubject) isBundled() bool { return s.given.Controller == subject.Bundled }
+
+// asksBundled reports whether the cases are asked of the bundled controller itself.
+func (s caseSubject) asksBundled() bool { return s.isBundled() && !s.driver.replacesController() }
 
 // name names the controller, for reports.
 func (s caseSubject) name() string {

@@ -252,7 +252,11 @@ func (f driverFlags) checkBundled() error {
 	if !f.unbundled {
 		return nil
 	}
-	return refuseUnused(f.set, "it names the bundled controller, and no subject runs that: leave the flag out, or let a subject have controller: bundled", "controller", "image")
+	flag := "image"
+	if f.controller != "" { // not the flag of adapter check, which names any controller
+		flag = "controller"
+	}
+	return refuseUnused(f.set, "it names the bundled controller, and no subject runs that: leave the flag out, or let a subject run bundled", flag)
 }
 
 // checkPorts returns an error if not all ports of the subjects are valid.
