@@ -319,11 +319,15 @@ func TestOfLength(t *testing.T) {
 	fault := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Second}, scenario.Step{Fault: "api-5xx", For: time.Hour})
 	busy := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Minute})
 	busy.Traffic = []scenario.Traffic{{Lane: "http", Rate: 10_000}}
+	recorded := with(scenario.Step{Churn: scenario.Touch, Rate: 1, For: time.Minute}, scenario.Step{Churn: scenario.Recorded, For: time.Minute, Line: 9})
 	for _, test := range []struct {
 		of     *scenario.Scenario
 		length time.Duration
 		wrong  string
 	}{
+		{recorded, 30 * time.Second, "story replays a recording (line 9), whose changes keep their times; to replay only its beginning, shorten for: there"},
+		{recorded, time.Hour, "story replays a recording (line 9)"},
+		{recorded, 0, ""},
 		{rare, 30 * time.Second, ""},
 		{rare, 20 * time.Second, "it makes the step of line 9 a churn without a change: 0.0167/s for 20s; raise its rate, or make it last for 30s or longer"},
 		{pods, time.Hour, "200 pods with each change"},
