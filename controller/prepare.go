@@ -79,7 +79,10 @@ func prepare(c *Config) (compile.Input, error) {
 		ConfigMap: c.ConfigMap,
 		Writable:  new(writable).test,
 	}
-	return input, checkTemplate(input, c.Nginx)
+	if err := checkTemplate(input, c.Nginx); err != nil {
+		return input, err
+	}
+	return input, checkLuaFiles(input, files.Lua())
 }
 
 // streamOf returns the program's support for TCP and UDP services.
