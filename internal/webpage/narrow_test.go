@@ -59,6 +59,15 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// A long headline leaves most of a phone's screen free.
+func TestHeadline(t *testing.T) {
+	p := open(t)
+	width(p, 400)
+	if got := browsertest.Ask[float64](p, `document.querySelector("h1").offsetHeight`); got > 800/4 {
+		t.Errorf("a headline of %d characters is %v pixels high", len("long-name-")*12, got)
+	}
+}
+
 // The first column of a wide table stays wide enough for notes.
 func TestNotes(t *testing.T) {
 	p := open(t)

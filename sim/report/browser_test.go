@@ -35,7 +35,7 @@ func TestPageInABrowser(t *testing.T) {
 	lossy := writeLossy(t)
 	for name, test := range map[string]func(*testing.T, context.Context, string){
 		"drag": testDrag, "zoom keys": testZoomKeys, "zoom buttons": testZoomButtons, "address": testAddress,
-		"click": testClick, "enter": testEnter, "link": testLink, "narrow": testNarrow, "print": testPrint, "names": testNames, "walk": testWalkBeyondRange, "extremes": testExtremes,
+		"click": testClick, "enter": testEnter, "marks": testMarks, "link": testLink, "narrow": testNarrow, "print": testPrint, "names": testNames, "walk": testWalkBeyondRange, "extremes": testExtremes,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, browser, lossy) })
 	}

@@ -121,6 +121,16 @@ func testEnter(t *testing.T, browser context.Context, run string) {
 	t.Error("the arrow keys lead to no failure")
 }
 
+// Marks that would overlap become one.
+func testMarks(t *testing.T, browser context.Context, run string) {
+	p := openAt(t, browser, run, "")
+	got := browsertest.Ask[[]string](p, `joined([10, 100, 105, 125, 300], (text) => 10 + 10 * text.length).map((mark) => mark.text)`)
+	if want := []string{"1", "2–4", "5"}; !slices.Equal(got, want) {
+		t.Errorf("the marks are %q, want %q", got, want)
+	}
+	p.Quiet("file:")
+}
+
 // On a telephone, only tables scroll sideways.
 func testNarrow(t *testing.T, browser context.Context, run string) {
 	p := openAt(t, browser, run, "")

@@ -46,11 +46,11 @@ func asked(p *predict.Prediction) (rows [][2]string) {
 				distinct = append(distinct, value)
 			}
 		}
-		rows = append(rows, [2]string{name, strings.Join(distinct, ", ")})
+		rows = append(rows, [2]string{name, strings.Join(distinct, "; ")})
 	}
-	row("ingresses", func(a predict.Answer) string { return fmt.Sprint(a.Cluster.Ingresses) })
-	row("services", func(a predict.Answer) string { return fmt.Sprint(a.Cluster.Services) })
-	row("endpoints", func(a predict.Answer) string { return fmt.Sprint(a.Cluster.Endpoints) })
+	row("ingresses", func(a predict.Answer) string { return number(float64(a.Cluster.Ingresses)) })
+	row("services", func(a predict.Answer) string { return number(float64(a.Cluster.Services)) })
+	row("endpoints", func(a predict.Answer) string { return number(float64(a.Cluster.Endpoints)) })
 	row("sync-rate-limit", func(a predict.Answer) string { return fmt.Sprint(a.Settings.SyncRate) })
 	row("worker-processes", func(a predict.Answer) string { return fmt.Sprint(a.Settings.Workers) })
 	row("worker-shutdown-timeout", func(a predict.Answer) string { return fmt.Sprint(a.Settings.ShutdownTimeout) })

@@ -88,6 +88,7 @@ func TestHTML(t *testing.T) {
 func TestQuestionOfSweep(t *testing.T) {
 	p := prediction("0.3", "1")
 	p.Answers[1].Settings.SyncRate = 1
+	p.Answers[1].Cluster.Ingresses = 200_000
 	for i, rate := range []string{"50/s", "70/s"} {
 		p.Answers[i].Values = map[string]string{"rolling-update": rate, "for": []string{"10m", "20m"}[i]}
 	}
@@ -96,8 +97,8 @@ func TestQuestionOfSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<dt>sync-rate-limit</dt><dd>0.3, 1</dd>", "<dt>worker-processes</dt><dd>64</dd>",
-		"<dt>changes</dt><dd>rolling-update 50/s, rolling-update 70/s</dd>", "<dt>changes for</dt><dd>10m, 20m</dd>",
+		"<dt>sync-rate-limit</dt><dd>0.3; 1</dd>", "<dt>ingresses</dt><dd>100,000; 200,000</dd>", "<dt>worker-processes</dt><dd>64</dd>",
+		"<dt>changes</dt><dd>rolling-update 50/s; rolling-update 70/s</dd>", "<dt>changes for</dt><dd>10m; 20m</dd>",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page lacks %s", want)

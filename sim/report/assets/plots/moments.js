@@ -3,7 +3,21 @@ let opened = ""; // the ID of the moment that was opened last
 const NEAR = 10; // pixels
 const nameOf = (figure) => subjects[figure.dataset.subject]?.name;
 
-// marksOf draws a numbered mark for each moment, and shades the one that was opened last.
+// joined joins marks that would overlap: a group has the numbers of its first and last moment. The
+// moments are in the order of their time; widthOf returns the width of a mark with a text.
+function joined(places, widthOf) {
+  const groups = [];
+  places.forEach((at, i) => {
+    const text = String(i + 1), last = groups.at(-1), left = at - widthOf(text) / 2;
+    if (last && left < last.left + last.width) {
+      last.text = `${last.text.split("–")[0]}–${text}`;
+      last.width = widthOf(last.text);
+    } else groups.push({ text, left, width: widthOf(text) });
+  });
+  return groups;
+}
+
+// marksOf draws the numbered marks of the moments, and shades the one that was opened last.
 function marksOf(subject) {
   const { clock } = layout(subject);
   return (u) => within(u, ({ ctx, bbox }) => {
@@ -11,20 +25,23 @@ function marksOf(subject) {
     ctx.font = fontOf(11 * devicePixelRatio);
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    (subject.moments || []).forEach((moment, i) => {
-      const from = u.valToPos(clock(moment.from), "x", true), until = u.valToPos(clock(moment.until), "x", true);
+    const moments = subject.moments || [], start = (moment) => u.valToPos(clock(moment.from), "x", true);
+    for (const moment of moments) {
+      const from = start(moment), until = u.valToPos(clock(moment.until), "x", true);
       if (moment.id === opened) {
         ctx.fillStyle = css("--opened");
         ctx.fillRect(from - size / 2, bbox.top, until - from + size, bbox.height);
       }
-      const top = bbox.top + size * 2.8;
+    }
+    const top = bbox.top + size * 2.8, widthOf = (text) => Math.max(2 * size, ctx.measureText(text).width + size);
+    for (const { text, left, width } of joined(moments.map(start), widthOf)) {
       ctx.fillStyle = css("--bad");
       ctx.beginPath();
-      ctx.arc(from, top, size, 0, 2 * Math.PI);
+      ctx.roundRect(left, top - size, width, 2 * size, size);
       ctx.fill();
       ctx.fillStyle = css("--bad-ground");
-      ctx.fillText(String(i + 1), from, top);
-    });
+      ctx.fillText(text, left + width / 2, top);
+    }
   });
 }
 
