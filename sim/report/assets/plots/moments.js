@@ -34,7 +34,8 @@ function marksOf(subject) {
       }
     }
     const top = bbox.top + size * 2.8, widthOf = (text) => Math.max(2 * size, ctx.measureText(text).width + size);
-    for (const { text, left, width } of joined(moments.map(start), widthOf)) {
+    u.marks = joined(moments.map(start), widthOf);
+    for (const { text, left, width } of u.marks) {
       ctx.fillStyle = css("--bad");
       ctx.beginPath();
       ctx.roundRect(left, top - size, width, 2 * size, size);
