@@ -43,7 +43,7 @@ type line struct {
 // The drawing in SVG units: the frame is inside of the margins.
 const (
 	width, height            = 760.0, 300.0
-	left, right, top, bottom = 76.0, 16.0, 28.0, 44.0
+	left, right, top, bottom = 76.0, 28.0, 28.0, 44.0
 
 	colours   = 6
 	mostLines = 2 * colours
