@@ -88,7 +88,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 		return err
 	}
 	warn(stderr, s)
-	s.Seed = o.seed.or(s.Seed) // of all runs: those with different seeds are not compared
+	s.Seed = o.seed.or(s.Seed) // the same for all runs: only runs with the same seed can be compared
 	for _, side := range []trial.Side{o.base, o.head} {
 		warnOfKeys(stderr, "--"+side.Name+"-config", side.Config)
 		warnOfDroppedFlags(s, side.Subject, stderr)

@@ -150,7 +150,7 @@ func (o adapterCheckOptions) parse(what string) (subject.Subject, *adapter.Adapt
 	return subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{parsed}}})[0], a, nil
 }
 
-// folder returns the folder for logs, and what removes it if it is temporary.
+// folder returns the folder for logs, and a function that removes it if it is temporary.
 func (o adapterCheckOptions) folder() (dir string, discard func() error, err error) {
 	if o.out != "" {
 		return o.out, func() error { return nil }, os.MkdirAll(o.out, 0o755)

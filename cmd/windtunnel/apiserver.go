@@ -144,7 +144,7 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 	case err != nil:
 		return err
 	}
-	// The others start afterwards, and process them.
+	// The other controllers start now, and process the manifests.
 	if stop, err = a.startControllers(ctx, server, late); err != nil {
 		return err
 	}

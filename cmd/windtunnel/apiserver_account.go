@@ -43,7 +43,7 @@ func (a *apiserver) writeAccount(server *kubeapi.Server) error {
 	return nil
 }
 
-// printAccount prints what a program with in-cluster configuration needs.
+// printAccount prints the environment and the folder that programs with in-cluster configuration need.
 func (a *apiserver) printAccount(out io.Writer, server *kubeapi.Server) {
 	if a.account == "" {
 		return

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// arguments returns a check that a command gets these arguments. The names are those of its usage: a
-// name in brackets is optional, and any number may follow one with an ellipsis.
+// arguments returns a validator for positional arguments. The names are those of the usage: a name
+// in brackets is optional, and one with an ellipsis may be repeated.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		usage := cmd.CommandPath() + " " + strings.Join(names, " ")
@@ -27,8 +27,8 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// withoutValue explains how to write the values of flags that were given without one. If there is an
-// argument too many, it may be such a value.
+// withoutValue returns a hint for each flag that was given without its optional value. A surplus
+// argument may be meant as that value.
 func withoutValue(cmd *cobra.Command) (hint string) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if flag.Value.Type() == "string" && flag.NoOptDefVal != "" && flag.Value.String() == flag.NoOptDefVal {
@@ -39,7 +39,7 @@ func withoutValue(cmd *cobra.Command) (hint string) {
 	return hint
 }
 
-// wanted says what flags of the types of pflag accept.
+// wanted describes the values that each pflag type accepts.
 var wanted = map[string]string{
 	"bool":           "want true or false",
 	"duration":       "want a duration with its unit, such as 500ms, 20s or 2m",
@@ -49,11 +49,11 @@ var wanted = map[string]string{
 	"stringToString": "want NAME=VALUE",
 }
 
-// explainFlag adds to an error about a flag how to mend it.
+// explainFlag adds to a flag error how to fix it.
 func explainFlag(cmd *cobra.Command, err error) error {
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 		flag, problem := invalid.GetFlag(), invalid.Unwrap().Error()
-		if want, known := wanted[flag.Value.Type()]; known && !strings.HasPrefix(problem, "want ") { // as our own types say
+		if want, known := wanted[flag.Value.Type()]; known && !strings.HasPrefix(problem, "want ") { // our own types already say so
 			problem = want
 		}
 		return fmt.Errorf("--%s=%s: %s", flag.Name, invalid.GetValue(), problem)
@@ -81,8 +81,8 @@ func renamed(flags *pflag.FlagSet, old, name string) {
 	flags.AddFlag(&alias)
 }
 
-// needSubcommands makes commands that only group others refuse to run, and not print their help as if
-// that was asked for.
+// needSubcommands makes commands that only group others return an error when run without a
+// subcommand. By default, cobra prints their help and succeeds.
 func needSubcommands(commands []*cobra.Command) {
 	for _, group := range commands {
 		if !group.HasSubCommands() || group.Runnable() {

@@ -91,8 +91,8 @@ func (o *calibrateOptions) checkMode(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// check sets the default of --out, and is an error if the file to write exists. The parameter file that
-// --validate adds to is meant to exist.
+// check sets the default of --out, and returns an error if the file to write exists, unless --force
+// is given. The parameter file that --validate updates must exist.
 func (o *calibrateOptions) check() error {
 	if o.out == "" && !o.validate {
 		o.out = "parameters.yaml"
@@ -148,7 +148,7 @@ func (o *calibrateOptions) compare(stdout io.Writer, runs []calibrate.Run) error
 	return err
 }
 
-// writeParameters writes a parameter file. It is named after the file.
+// writeParameters writes a parameter file. The parameters get the file's name, without its extension.
 func writeParameters(path string, p *costs.Parameters) error {
 	text, err := p.Marshal(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// changesFile is what a live run writes besides the files of other runs.
+// changesFile is the file that only live runs write.
 const changesFile = "changes.json"
 
 // caseFolder is the default folder for cases.
@@ -110,7 +110,7 @@ func (o caseRunOptions) run(ctx context.Context, flags *pflag.FlagSet, paths []s
 	}
 	lines := casereport.NewLines(stdout)
 	document, err := target.run(ctx, stderr, func(r behave.Result) {
-		notApplicable := o.live && r.Outcome == behave.Skipped // in the report
+		notApplicable := o.live && r.Outcome == behave.Skipped // only the report shows it
 		if o.format.chosen == textFormat && !notApplicable {
 			_ = lines.Write(r) // the report below fails if stdout does
 		}
@@ -145,8 +145,8 @@ func (o caseRunOptions) open(target *caseTarget) (rundir.Dir, earlierCases, erro
 	return dir, earlierCases{}, err
 }
 
-// createCaseDir creates the folder for results. Its default name is made of a name and the time. A
-// folder that already has results is an error.
+// createCaseDir creates the folder for results. If out is empty, the folder's name consists of name
+// and the time. A folder that already has results is an error.
 func createCaseDir(out, name string) (rundir.Dir, error) {
 	if _, err := makeOut(&out, name); err != nil {
 		return "", err
@@ -177,7 +177,7 @@ func (o caseRunOptions) print(out io.Writer, dir rundir.Dir, d casereport.Docume
 var caseReports = []struct {
 	name  string
 	write func(io.Writer, casereport.Document) error
-	live  bool // only of a live run
+	live  bool // written by live runs only
 }{
 	{rundir.Result, casereport.JSON, false},
 	{rundir.Page, casereport.HTML, false},

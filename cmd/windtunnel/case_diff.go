@@ -79,7 +79,7 @@ func (o caseDiffOptions) diff(ctx context.Context, flags *pflag.FlagSet, args []
 	return o.ofCases(ctx, args, stdout, stderr)
 }
 
-// resultFile returns the result at a path, or "" if there is none.
+// resultFile returns the result file at a path, or "" if there is none.
 func resultFile(path string) string {
 	if filepath.Ext(path) == ".json" {
 		return path

@@ -34,7 +34,7 @@ const (
 	localPods = "local"
 )
 
-// defaultPool is how many pods of cases the default pool has room for, if no case needs more.
+// defaultPool is the maximum number of case pods in the default pool, unless a single case needs more.
 const defaultPool = 24
 
 // onlyInstalled are the flags that need --kubeconfig.
@@ -59,7 +59,7 @@ func (f *installedFlags) add(command *cobra.Command) {
 	completes(command, "pods", poolPods, localPods)
 }
 
-// chosen reports whether the cases run on an installation. The error names flags that contradict.
+// chosen reports whether the cases run on an installation. The error names conflicting flags.
 func (f *installedFlags) chosen(flags *pflag.FlagSet) (bool, error) {
 	if f.kubeconfig == "" {
 		if used := changed(flags, onlyInstalled); used != "" {

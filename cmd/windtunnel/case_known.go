@@ -21,8 +21,7 @@ import (
 // modulePrefix is the start of needs that name a module of nginx.
 const modulePrefix = "module/"
 
-// needs are the things that cases can need besides modules, each with a check whether this machine
-// has it.
+// needs maps each need of cases, except modules of nginx, to a check whether this machine has it.
 var needs = map[string]func() bool{
 	"ipv6":        hasIPv6,
 	"owasp-rules": local.HasFirewallRules,
@@ -68,7 +67,7 @@ func firstGroups(pattern *regexp.Regexp, text string) []string {
 }
 
 // fulfils returns a function that reports whether nginx and this machine have what a case needs. It
-// asks once for each need. Names that it does not know are missing.
+// checks each need once, and reports false for unknown needs.
 func fulfils() func(need string) bool {
 	program := sync.OnceValues(func() (*nginx.Nginx, error) { return nginx.Find("") })
 	answers := map[string]bool{}

@@ -157,7 +157,7 @@ func (o caseMutateOptions) run(ctx context.Context, paths []string, stdout, stde
 	return exitWith(survivorsOutcome(unexplained, o.most))
 }
 
-// check returns what is wrong with the flags.
+// check returns an error if a flag has an invalid value.
 func (o caseMutateOptions) check() error {
 	for _, kind := range o.kinds {
 		if !slices.Contains(mutate.Kinds, mutate.Kind(kind)) {
@@ -174,7 +174,7 @@ func (o caseMutateOptions) check() error {
 }
 
 // unexplainedFirst moves the mutants with a reason to survive behind the others of their kind. If
-// there is no time for all mutants, those whose survival counts are tried.
+// time runs out, the mutants whose survival counts have been tried.
 func unexplainedFirst(mutants []mutate.Mutant, reasons map[string]string) {
 	rank := func(m mutate.Mutant) int {
 		rank := 2 * slices.Index(mutate.Kinds, m.Kind)
@@ -279,7 +279,7 @@ func readTemplate(path string) (map[string]string, error) {
 	return all, err
 }
 
-// ownLua leaves out libraries, including our substitutes for libraries of others, and tests.
+// ownLua returns the files without tests, third-party libraries and our substitutes for them.
 func ownLua(files map[string]string) map[string]string {
 	own := map[string]string{}
 	for name, text := range files {

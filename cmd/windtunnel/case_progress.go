@@ -10,7 +10,7 @@ import (
 	casereport "windtunnel.dev/sim/behave/report"
 )
 
-// caseProgressEvery is the time between two lines of progress that are not on a terminal.
+// caseProgressEvery is the time between two progress lines if the output is not a terminal.
 const caseProgressEvery = 5 * time.Second
 
 // caseProgress shows how many cases are done. It updates a single line or, if it is plain, prints a line
@@ -30,8 +30,8 @@ func showCaseProgress(out io.Writer, all int, plain bool) *caseProgress {
 	return p
 }
 
-// done counts a case, and calls print when the line of progress is out of the way. It must not be
-// called by several goroutines at a time.
+// done counts a case, and calls print while the progress line is cleared. It must not be called by
+// several goroutines at a time.
 func (p *caseProgress) done(r behave.Result, print func()) {
 	p.counts[r.Outcome]++
 	p.finished++

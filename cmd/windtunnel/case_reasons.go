@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/behave/mutate"
 )
 
-// readReasons reads why mutants may survive.
+// readReasons reads the file of --reasons, if it is given.
 func (o caseMutateOptions) readReasons() ([]mutate.Reason, error) {
 	if o.reasons == "" {
 		return nil, nil
@@ -21,7 +21,7 @@ func (o caseMutateOptions) readReasons() ([]mutate.Reason, error) {
 	return mutate.ParseReasons(o.reasons, string(text))
 }
 
-// warnOfStale prints how many reasons are about none of the mutants, for example because a line has
+// warnOfStale prints a warning if reasons match none of the mutants, for example because a line has
 // changed.
 func (o caseMutateOptions) warnOfStale(out io.Writer, mutants []mutate.Mutant, reasons []mutate.Reason) {
 	if stale := mutate.Stale(mutants, reasons); len(stale) > 0 {

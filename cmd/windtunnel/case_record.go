@@ -68,7 +68,7 @@ type recordedCase struct {
 	File      string `json:"file,omitempty"` // empty if it could not be recorded
 	Case      string `json:"case"`
 	Questions int    `json:"questions"`
-	Why       string `json:"why,omitempty"` // it could not be recorded
+	Why       string `json:"why,omitempty"` // why it could not be recorded
 }
 
 // caseRecording is the summary of a recording.
@@ -167,7 +167,7 @@ func (o caseRecordOptions) derive(paths []string, stdin io.Reader, stderr io.Wri
 	return o.manifests.derive(manifests, flags, paths, stderr)
 }
 
-// folder is the name of the folder, which the names of the cases begin with.
+// folder returns the name of the folder of --out. The names of the cases begin with it.
 func (o caseRecordOptions) folder() string {
 	folder, err := filepath.Abs(o.out)
 	if err != nil {
@@ -191,7 +191,7 @@ func (o caseRecordOptions) print(out io.Writer, s caseRecording) error {
 	return s.print(out)
 }
 
-// print prints what is not asked, the cases that could not be recorded, and the numbers.
+// print prints the omissions, the cases that could not be recorded, and the totals.
 func (s caseRecording) print(out io.Writer) error {
 	var text strings.Builder
 	if len(s.NotAsked) > 0 {
@@ -214,7 +214,7 @@ func (s caseRecording) print(out io.Writer) error {
 	return err
 }
 
-// objects lists the first objects that an omission is about.
+// objects lists the first objects of an omission, and counts the others.
 func objects(names []string) string {
 	const shown = 3
 	switch {

@@ -20,7 +20,7 @@ type earlierCases struct {
 	kept     map[string]behave.Result // by the name of a case
 }
 
-// resumeCases reads the results in a folder that a run of the target continues.
+// resumeCases reads the earlier results in a folder, which a run of the target continues.
 func resumeCases(dir rundir.Dir, target caseTarget) (earlierCases, error) {
 	file, err := os.Open(dir.File(rundir.Result))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,8 @@ func (e earlierCases) left(cases []*behave.Case) []*behave.Case {
 	})
 }
 
-// with returns the document of an earlier run, with what another found added or in its place.
+// with merges the results of this run into the earlier document. A new result replaces the earlier
+// one of the same case.
 func (e earlierCases) with(found casereport.Document) casereport.Document {
 	if e.document == nil {
 		return found

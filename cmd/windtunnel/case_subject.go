@@ -24,7 +24,7 @@ import (
 // mostInstallations limits the default number of controllers that run at the same time.
 const mostInstallations = 16
 
-// caseSubject contains the flags that say which controller cases are asked of, and how.
+// caseSubject contains the flags that select and configure the controller on which cases run.
 type caseSubject struct {
 	installations int
 	bundled       bool
@@ -32,7 +32,7 @@ type caseSubject struct {
 	text          string            // of --subject
 	driver        driverFlags
 
-	given subject.Subject // what the text says; set by open
+	given subject.Subject // parsed from text by open
 }
 
 func (s *caseSubject) add(command *cobra.Command) {
@@ -45,7 +45,7 @@ func (s *caseSubject) add(command *cobra.Command) {
 	s.driver.addController(flags)
 }
 
-// open returns the driver, and reads which subject it runs.
+// open parses --subject, and returns the driver for it.
 func (s *caseSubject) open(ctx context.Context) (driver.Driver, error) {
 	s.given = subject.Subject{Name: "subject", Controller: subject.Bundled}
 	if s.text != "" {
@@ -62,7 +62,7 @@ func (s *caseSubject) open(ctx context.Context) (driver.Driver, error) {
 	return s.openGiven(ctx)
 }
 
-// openGiven returns the driver for the subject that was read already.
+// openGiven returns the driver for the subject in given.
 func (s *caseSubject) openGiven(ctx context.Context) (driver.Driver, error) {
 	if s.installations < 1 {
 		return nil, fmt.Errorf("--installations=%d: want at least one controller", s.installations)
@@ -81,10 +81,10 @@ func (s *caseSubject) openGiven(ctx context.Context) (driver.Driver, error) {
 	return d, driver.SupportsSubject(d, s.given)
 }
 
-// isBundled reports whether the subject runs the bundled controller, or what flags replace it with.
+// isBundled reports whether the subject runs the bundled controller, or one that flags put in its place.
 func (s caseSubject) isBundled() bool { return s.given.Controller == subject.Bundled }
 
-// asksBundled reports whether the cases are asked of the bundled controller itself.
+// asksBundled reports whether the cases run on the bundled controller itself.
 func (s caseSubject) asksBundled() bool { return s.isBundled() && !s.driver.replacesController() }
 
 // name names the controller, for reports.
@@ -100,15 +100,15 @@ func (s caseSubject) name() string {
 	return "bundled controller"
 }
 
-// caseTarget is what cases run on.
+// caseTarget describes the controllers on which cases run.
 type caseTarget struct {
 	caserun.Options        // without Dir and Done
 	name            string // of the controller, for reports
-	live            bool   // what cases cover is changed on the running controller
+	live            bool   // set what cases cover on the running controller
 	progress        progressFlags
 }
 
-// target returns the controllers that a run of cases starts.
+// target returns the target for a run of the cases with the driver.
 func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	flags := map[string]string{}
 	if s.given.Adapter == "" || s.given.Adapter == adapters.Default {
@@ -117,7 +117,7 @@ func (s caseSubject) target(d driver.Driver, cases []*behave.Case) caseTarget {
 	maps.Copy(flags, s.given.Flags)
 	maps.Copy(flags, s.flags)
 	with := s.given
-	if with.Name == "" { // the controller is there already
+	if with.Name == "" { // the controller is installed already
 		with.Name, with.Controller = "subject", subject.Bundled
 	}
 	with.Flags = flags
@@ -136,7 +136,7 @@ func (t caseTarget) do(ctx context.Context, stderr io.Writer, done func(behave.R
 	progress := showCaseProgress(stderr, len(t.Cases), t.progress.plain(stderr))
 	t.Done = func(r behave.Result) {
 		if t.Recorded != nil && r.Outcome == behave.Failed {
-			r.Outcome = behave.Passed // what is recorded expects nothing yet
+			r.Outcome = behave.Passed // a case that is being recorded has no expectations yet
 		}
 		progress.done(r, func() { done(r) })
 	}
@@ -155,7 +155,7 @@ func (t caseTarget) do(ctx context.Context, stderr io.Writer, done func(behave.R
 	return results, err
 }
 
-// run runs cases and returns what reports show.
+// run runs cases and returns the document for the reports.
 func (t caseTarget) run(ctx context.Context, stderr io.Writer, done func(behave.Result)) (casereport.Document, error) {
 	began := time.Now()
 	results, err := t.do(ctx, stderr, done)

@@ -140,7 +140,7 @@ func (o churnOptions) printWrites(ctx context.Context, stdout io.Writer, options
 	return err
 }
 
-// showProgress makes a run print its progress.
+// showProgress sets the callbacks that print the progress of a run.
 func (o churnOptions) showProgress(options *live.Options, stderr io.Writer) {
 	p, host := options.Plan.Population, options.Config.Host
 	options.Began = func(run string) {

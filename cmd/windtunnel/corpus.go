@@ -82,8 +82,8 @@ func (o corpusMakeOptions) make(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// write writes the clusters and then their index. If that fails, or ctx ends, it removes what it has
-// written: manifests without an index look like a corpus whose controller needs no flags.
+// write writes the clusters and then their index. If that fails, or ctx ends, it removes the files
+// that it has written: without an index, a corpus seems to need no flags of the controller.
 func (o corpusMakeOptions) write(ctx context.Context) (index clusters.Index, err error) {
 	index.Schema = clusters.Schema
 	defer func() {
@@ -106,7 +106,8 @@ func (o corpusMakeOptions) write(ctx context.Context) (index clusters.Index, err
 	return index, writeIndex(o.out, index)
 }
 
-// generate returns a cluster and its manifests. It may take half a minute, and ends as soon as ctx does.
+// generate returns a cluster's index entry and manifests. It may take half a minute, and ends as
+// soon as ctx does.
 func (o corpusMakeOptions) generate(ctx context.Context, size int) (clusters.Entry, []byte, error) {
 	var entry clusters.Entry
 	var text []byte
@@ -122,7 +123,7 @@ func (o corpusMakeOptions) generate(ctx context.Context, size int) (clusters.Ent
 	return entry, text, nil
 }
 
-// nameOfSize returns the name of the cluster with so many ingresses.
+// nameOfSize returns the name of the cluster with the given number of ingresses.
 func nameOfSize(size int) string { return fmt.Sprintf("ingresses-%d", size) }
 
 func (o corpusMakeOptions) check() error {

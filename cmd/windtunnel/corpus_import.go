@@ -208,7 +208,7 @@ func (o *corpusImportOptions) write(imported dump.Import) (clusters.Entry, error
 // importSummary is the summary of an import as JSON.
 type importSummary struct {
 	File  string   `json:"file"`
-	Flags []string `json:"flags"` // of a controller that reads all of the cluster
+	Flags []string `json:"flags"` // with which a controller reads the whole cluster
 	dump.Summary
 }
 

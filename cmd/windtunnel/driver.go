@@ -32,7 +32,7 @@ type driverFlags struct {
 	name       string // empty: local
 	controller string // path of a binary
 	unbundled  bool   // no subject runs the bundled controller
-	subjects   int    // how many need ports; 0: one
+	subjects   int    // number of those that need ports; 0 means 1
 	image      string
 	portBase   int
 	nginx      string // path of a binary
@@ -40,8 +40,8 @@ type driverFlags struct {
 	kubeadm    string // path of a file
 	kind       kind.Driver
 
-	set                 *pflag.FlagSet // those of the command; nil: it has no choice of drivers
-	existing            bool           // the command has the flags of the cluster driver
+	set                 *pflag.FlagSet // of the command; nil if it has no --driver
+	existing            bool           // whether the command has the flags of the cluster driver
 	kubeconfig, context string         // of that driver
 	traffic             int            // pods
 	harness             string         // image
@@ -102,8 +102,7 @@ func (f driverFlags) replacesController() bool { return f.controller != "" || f.
 
 func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
 
-// meantFor lists the drivers for which a flag is meant, unless each driver says itself what it makes of
-// the flag.
+// meantFor lists the drivers that use a flag. Flags that each driver checks itself are not in it.
 var meantFor = []struct {
 	flag    string
 	drivers []string
@@ -117,7 +116,7 @@ var meantFor = []struct {
 	{"keep", []string{"kind"}},
 }
 
-// meantForCluster are flags of addCluster. Other commands have some of the same names for other purposes.
+// meantForCluster lists the flags of addCluster. Other commands use some of these names for other purposes.
 var meantForCluster = []string{"kubeconfig", "context", "traffic-pods", "harness-image"}
 
 // checkMeant returns an error if a flag was set that is meant for other drivers.
@@ -166,7 +165,7 @@ func openLocal(_ context.Context, f driverFlags) (driver.Driver, error) {
 		return nil, err
 	}
 	d := local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}
-	if f.unbundled { // what other controllers need is their adapters' business
+	if f.unbundled { // adapters say what other controllers need
 		return d, nil
 	}
 	return d, doctor.Fit()
@@ -240,8 +239,8 @@ func openCluster(ctx context.Context, f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// forSubjectsOf returns the flags for a driver that has ports for all subjects, and need not find the
-// bundled controller if none of them runs it.
+// forSubjectsOf returns the flags with the number of subjects that need ports, and whether none of
+// them runs the bundled controller.
 func (f driverFlags) forSubjectsOf(s *scenario.Scenario) driverFlags {
 	f.unbundled, f.subjects = !trial.UsesBundled(s), len(s.Subjects)
 	return f

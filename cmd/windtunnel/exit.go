@@ -38,8 +38,8 @@ type outcomeError judge.Outcome
 
 func (e outcomeError) Error() string { return fmt.Sprint("outcome: ", string(e)) }
 
-// codeOf returns the exit code of a command that ended with an error. The context is that of the
-// command: if a signal ended it, an error that only says so is an interrupt.
+// codeOf returns the exit code for the error of a command. If a signal has ended the command's
+// context, an error that only reports this is an interrupt.
 func codeOf(ctx context.Context, err error) int {
 	var told outcomeError
 	switch {

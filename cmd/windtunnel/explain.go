@@ -126,8 +126,8 @@ func (o *explainOptions) complete() (err error) {
 	return nil
 }
 
-// warnOfEmpty says that manifests have nothing that the controller reads. That may be intended, for a cluster
-// that is new or will be removed.
+// warnOfEmpty prints a warning if the manifests contain nothing that the controller reads. This may
+// be intended, for a cluster that is new or will be removed.
 func warnOfEmpty(stderr io.Writer, path string, cluster *snapshot.Manifests) {
 	if cluster.Empty() {
 		fmt.Fprintf(stderr, "warning: %s has no ingress, service, EndpointSlice, Secret or ConfigMap: it is treated as an empty cluster\n", path)

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// The output formats that every command with output supports.
+// The output formats of commands.
 const (
 	textFormat     = "text"
 	jsonFormat     = "json"
@@ -70,8 +70,8 @@ func (f *format) json() bool { return f.chosen == jsonFormat }
 // printJSON prints a value as JSON.
 func printJSON(out io.Writer, value any) error { return report.Indented(out, value) }
 
-// printPage prints the path of the page that a command wrote, below its text. Other formats are for
-// programs.
+// printPage prints the path of the page that a command wrote, below its text. It prints nothing in
+// the other formats, which programs parse.
 func printPage(out io.Writer, format format, page string) error {
 	if format.chosen != textFormat {
 		return nil
@@ -80,7 +80,7 @@ func printPage(out io.Writer, format format, page string) error {
 	return err
 }
 
-// oneOf formats a choice, as in: a, b or c.
+// oneOf joins alternatives, as in: a, b or c.
 func oneOf(all []string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")

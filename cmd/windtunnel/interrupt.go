@@ -8,7 +8,7 @@ import (
 )
 
 // endsAtOnce makes a command and its subcommands end as soon as the context does. It is for commands that
-// only compute and write files: what they still do then ends with the process. Commands that start
+// only compute and write files: their remaining work ends with the process. Commands that start
 // something, change a cluster or write several files that belong together watch the context themselves.
 func endsAtOnce(command *cobra.Command) *cobra.Command {
 	for _, one := range command.Commands() {
@@ -22,7 +22,7 @@ func endsAtOnce(command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// untilDone returns what run returns, or why the context has ended if that comes first.
+// untilDone returns the error of run or, if the context ends first, the cause of that.
 func untilDone(ctx context.Context, run func() error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -37,13 +37,14 @@ func untilDone(ctx context.Context, run func() error) error {
 	}
 }
 
-// input is a standard input whose reader does not wait any longer when the context has ended.
+// input is the standard input. Its Read returns when the context ends.
 type input struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-// Read reads like the reader. It has a buffer of its own, because the read goes on if the context ends.
+// Read implements io.Reader. It reads into its own buffer, because the underlying read continues
+// after the context has ended.
 func (i input) Read(into []byte) (n int, err error) {
 	buffer := make([]byte, len(into))
 	err = untilDone(i.ctx, func() (err error) {

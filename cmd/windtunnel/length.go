@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// positiveDuration is the value of a flag that is more than 0 if it is given.
+// positiveDuration is the value of a flag that must be positive; 0 means that the flag is not given.
 type positiveDuration time.Duration
 
 func (d *positiveDuration) String() string {

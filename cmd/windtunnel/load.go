@@ -113,8 +113,8 @@ func warn(stderr io.Writer, s *scenario.Scenario) {
 	}
 }
 
-// warnOfKeys prints the ConfigMap keys that a user names at a place, such as --config, and that the bundled
-// controller does not know. Another controller may know them.
+// warnOfKeys prints a warning for each ConfigMap key that the bundled controller does not know.
+// Another controller may know it. place is where the user sets the keys, such as --config.
 func warnOfKeys(stderr io.Writer, place string, keys map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(options.Names(), key) {

@@ -12,7 +12,7 @@ import (
 // logTo sends what client-go logs to out. Call it once, before anything uses client-go.
 func logTo(out io.Writer) { klog.SetSlogLogger(slog.New(uncancelled{slog.NewTextHandler(out, nil)})) }
 
-// uncancelled leaves out errors of requests that were cancelled, which is how every command ends.
+// uncancelled drops records about cancelled requests, because every command cancels requests when it ends.
 type uncancelled struct{ slog.Handler }
 
 // Handle passes a record on unless it is about a cancelled request.

@@ -27,7 +27,7 @@ func (f *manifestFlags) add(flags *pflag.FlagSet) {
 }
 
 // derive derives questions from the manifests at the paths. controller contains those flags of the
-// controller that affect the meaning of manifests. It says what it does, because a cluster of
+// controller that affect the meaning of manifests. It prints its progress, because a cluster of
 // thousands of ingresses takes tens of seconds until the first answer.
 func (f manifestFlags) derive(manifests []manifest.Manifest, controller map[string]string, paths []string, say io.Writer) (derive.Derived, error) {
 	configMap, err := parseName(f.configMap)

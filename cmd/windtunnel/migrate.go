@@ -184,7 +184,7 @@ func (o migrateOptions) plan(ctx context.Context, paths []string, stdin io.Reade
 	return plan, nil
 }
 
-// side returns how a controller is asked.
+// side returns a controller with the options for running cases on it.
 func (o migrateOptions) side(ctx context.Context, s scenario.Subject) (migrate.Side, error) {
 	how := caseSubject{installations: o.installations, driver: o.driver, text: s.Name}
 	how.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{s}}})[0]

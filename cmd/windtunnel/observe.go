@@ -135,7 +135,7 @@ func (o *observeOptions) checkUnused(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// check reads the flags that need more than a type.
+// check validates the flags, and parses the hosts and addresses.
 func (o *observeOptions) check(ctx context.Context) error {
 	p := &o.observe
 	if err := cmp.Or(notNegative("for", p.Length), notNegative("settle", p.Settle)); err != nil {
@@ -190,7 +190,7 @@ func (o *observeOptions) check(ctx context.Context) error {
 	return cmp.Or(checkRate("rate", p.Rate), checkRate("probe-rate", p.ProbeRate))
 }
 
-// checkRate returns an error if the rate of a flag is out of range, or no number.
+// checkRate returns an error if the rate of a flag is out of range, or NaN.
 func checkRate(flag string, rate float64) error {
 	if rate >= 0 && rate <= 1000 {
 		return nil
@@ -198,7 +198,7 @@ func checkRate(flag string, rate float64) error {
 	return fmt.Errorf("--%s=%v: want 0 to 1000 requests per second", flag, rate)
 }
 
-// printSeen prints a line about what was seen so far.
+// printSeen prints the counts so far in a line.
 func printSeen(out io.Writer, p observe.Progress) {
 	fmt.Fprintf(out, "%v  changes %d  requests %d  failed %d\n", p.Took.Round(time.Second), p.Changes, p.Requests, p.Failed)
 	if p.Trouble != "" {
@@ -206,7 +206,7 @@ func printSeen(out io.Writer, p observe.Progress) {
 	}
 }
 
-// addressOf resolves HOST[:PORT]; the zero address for "".
+// addressOf resolves HOST[:PORT]. It returns the zero address for an empty text.
 func addressOf(ctx context.Context, text, standardPort string) (netip.AddrPort, error) {
 	if text == "" {
 		return netip.AddrPort{}, nil
@@ -223,7 +223,7 @@ func addressOf(ctx context.Context, text, standardPort string) (netip.AddrPort, 
 	return netip.ParseAddrPort(net.JoinHostPort(found[0].Unmap().String(), port))
 }
 
-// printSight prints what is seen, and what is not.
+// printSight prints a table of what is observed and what is not.
 func (o *observeOptions) printSight(out io.Writer, s observe.Sight) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/observe"
 )
 
-// observeInsideCommand is what the ephemeral container of an observation runs.
+// observeInsideCommand returns the command that the ephemeral container of an observation runs.
 func observeInsideCommand() *cobra.Command {
 	var length time.Duration
 	var controller int

@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// makeOut makes the folder for the results: the one that the user named, or a default one. A folder that
-// cannot be written is an error now, not after everything is measured. removeEmpty removes a folder that
-// makeOut has made, if nothing was written to it.
+// makeOut makes the folder for the results: the one that the user named, or a default one. It
+// returns an error if the folder is not writable, so that commands fail before they measure
+// anything. removeEmpty removes a folder that makeOut has made, if nothing was written to it.
 func makeOut(out *string, name string) (removeEmpty func(), err error) {
 	if *out != "" {
 		_, err := os.Stat(*out)
@@ -44,7 +44,7 @@ func makeWritable(folder string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// notWritable says why results cannot be written to a folder.
+// notWritable returns the error that results cannot be written to a folder.
 func notWritable(folder string, err error) error {
 	if reason := new(fs.PathError); errors.As(err, &reason) {
 		err = reason.Err

@@ -122,7 +122,7 @@ func loadParameters(path string) (*costs.Parameters, error) {
 	return costs.Load(path)
 }
 
-// question returns the question of the file, with the flags.
+// question reads the question from the file and applies the flags.
 func (o *predictOptions) question(args []string) (question.Question, error) {
 	q := question.New()
 	if len(args) == 1 {

@@ -51,10 +51,10 @@ func (f progressFlags) plain(out io.Writer) bool {
 	return f.quiet || ci != "" && ci != "false" || os.Getenv("TERM") == "dumb" || !ok || !term.IsTerminal(int(file.Fd()))
 }
 
-// linePeriod is how often a line says what a run does.
+// linePeriod is the time between two progress lines.
 const linePeriod = 5 * time.Second
 
-// showLines prints what a run does every few seconds until end is called.
+// showLines prints a progress line every linePeriod until end is called.
 func showLines(run *watch.Run, out io.Writer) (end func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -76,8 +76,8 @@ func showLines(run *watch.Run, out io.Writer) (end func()) {
 	}
 }
 
-// progressLine says in a line what a run does, what it waits for, and what was seen of the subject whose
-// turn it is.
+// progressLine describes in a line what a run does, what it waits for, and the counts of the
+// subject whose turn it is.
 func progressLine(s watch.Status) string {
 	took := s.Took.Truncate(time.Second)
 	if s.Turn == 0 || s.Stage == watch.Stopping || s.Stage == watch.Measuring {
@@ -96,7 +96,7 @@ func progressLine(s watch.Status) string {
 	return line
 }
 
-// progressBar shows how much of the time of a stage is over.
+// progressBar shows the elapsed share of a stage.
 func progressBar(s watch.Status) string {
 	const width = 20
 	full := int(min(float64(s.Took)/float64(max(s.Of, 1)), 1) * width)

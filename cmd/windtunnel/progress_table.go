@@ -19,8 +19,7 @@ import (
 // tablePeriod is how often the table of a run is drawn.
 const tablePeriod = 250 * time.Millisecond
 
-// progressTable is the table of a run that a terminal shows while it goes on. It reads no keys, so an
-// interrupt stays a signal.
+// progressTable is the live table of a run on a terminal. It reads no keys, so Ctrl-C still sends a signal.
 type progressTable struct {
 	run   *watch.Run
 	paint func(text.Color, string) string
@@ -28,7 +27,7 @@ type progressTable struct {
 	over  bool
 }
 
-// runIsOver makes the table disappear.
+// runIsOver is the message that removes the table.
 type runIsOver struct{}
 
 type tableTick struct{}
@@ -50,7 +49,7 @@ func showTable(run *watch.Run, out io.Writer, options ...tea.ProgramOption) (end
 	}
 }
 
-// Init begins to draw.
+// Init starts the timer that redraws the table.
 func (t progressTable) Init() tea.Cmd { return nextTick() }
 
 func nextTick() tea.Cmd { return tea.Tick(tablePeriod, func(time.Time) tea.Msg { return tableTick{} }) }
@@ -72,7 +71,7 @@ func (t progressTable) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 // View draws what the run does, and the table of its subjects.
 func (t progressTable) View() tea.View {
 	var view tea.View
-	view.DisableBracketedPasteMode = true // nobody reads what is pasted
+	view.DisableBracketedPasteMode = true // there is no input
 	if !t.over {
 		view.Content = t.render(t.run.Status())
 	}
@@ -100,7 +99,7 @@ func tableTitle(s watch.Status) string {
 	return title + fmt.Sprintf(" %v", s.Took.Truncate(time.Second))
 }
 
-// tableColumns are the columns of the table, those that a narrow terminal lacks last.
+// tableColumns are the columns of the table. A narrow terminal omits the last ones.
 var tableColumns = []struct {
 	name string
 	cell func(watch.SubjectStatus) string

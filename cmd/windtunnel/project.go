@@ -15,7 +15,7 @@ import (
 // projectFile declares what a project expects: differences between sides, and steps in a history.
 const projectFile = "windtunnel.yaml"
 
-// readProject reads the named file or, if there is no name, projectFile of the present folder. The text
+// readProject reads the named file or, if there is no name, projectFile of the current folder. The text
 // is empty if the latter does not exist. A second YAML document is an error.
 func readProject(named string) (file string, text []byte, err error) {
 	file = cmp.Or(named, projectFile)
@@ -26,7 +26,7 @@ func readProject(named string) (file string, text []byte, err error) {
 	return file, text, errors.Join(err, checkSingle(file, text))
 }
 
-// checkSingle returns an error if a text has a second document, which nobody would read.
+// checkSingle returns an error if a text has a second document, which would be ignored.
 func checkSingle(file string, text []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var documents [2]yaml.Node

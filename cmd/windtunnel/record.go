@@ -78,8 +78,8 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	recording, err := record.Record(ctx, config, record.Options{
 		Namespaces: o.namespaces, Hash: o.hash,
 		Began: func(services, pods, hosts int) {
-			// Create the file as soon as there is something to write. If that fails, the recording
-			// ends at once, and not only when it can no longer be saved.
+			// Create the file when the recording begins: if that fails, the recording ends at once,
+			// and is not lost at its end.
 			if file, failed = os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); failed != nil {
 				stop()
 				return

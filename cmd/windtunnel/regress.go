@@ -31,7 +31,7 @@ type regressOptions struct {
 	parts      []string
 	cases      []string
 	requests   int
-	named      []*behave.Case // those of cases
+	named      []*behave.Case // loaded from cases
 	driver     driverFlags
 	out        string
 	minimise   bool
@@ -225,7 +225,7 @@ func (o *regressOptions) open(subjects [2]scenario.Subject, folder string, optio
 	return sides, notes, err
 }
 
-// speedOf returns what measures both sides on a cluster.
+// speedOf returns a function that measures both sides on a cluster.
 func (o *regressOptions) speedOf(sides side.Pair, cluster regress.Cluster, budgets map[string]float64) func(context.Context, func(string, int, int)) (*speed.Result, error) {
 	return func(ctx context.Context, progress func(string, int, int)) (*speed.Result, error) {
 		return sides.Speed(ctx, cluster, speed.Options{Rounds: o.rounds, Budgets: budgets, Progress: func(done, of int) { progress("measuring", done, of) }})
@@ -276,7 +276,7 @@ func otherController(subjects [2]scenario.Subject) string {
 	return ""
 }
 
-// partsOf returns the parts for another controller than the bundled one.
+// partsOf returns the parts for a controller other than the bundled one.
 func (o *regressOptions) partsOf(other string) ([]regress.Part, error) {
 	for _, part := range o.parts {
 		if part != string(regress.BehaviourPart) {
@@ -306,8 +306,8 @@ func (o *regressOptions) sides(subjects [2]scenario.Subject, folder string) (sid
 	return sides, clusters, err
 }
 
-// readCorpus reads the clusters of --corpus. One without an object that the controller reads is another
-// file by mistake.
+// readCorpus reads the clusters of --corpus. A cluster without an object that the controller reads
+// is an error, because the file is probably the wrong one.
 func readCorpus(paths []string) ([]regress.Cluster, map[string]string, error) {
 	clusters, flags, err := clusterfiles.Read(paths, knownCaseNames())
 	if err != nil {

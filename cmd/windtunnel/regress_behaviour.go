@@ -27,7 +27,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// behaviourOf returns what asks the cases, and the requests of the corpus, of both sides.
+// behaviourOf returns a function that runs the cases and the requests of the corpus on both sides.
 func (o *regressOptions) behaviourOf(sides side.Pair, subjects [2]scenario.Subject, folder string) func(context.Context, func(string, int, int)) (*regress.Behaviour, error) {
 	a, b := subjects[0], subjects[1]
 	onlyTemplates := sides.Base != nil && sides.SameProgram && maps.Equal(a.Flags, b.Flags) && maps.Equal(a.Config, b.Config)
@@ -142,7 +142,7 @@ func nothingToAsk(cases int) *regress.Behaviour {
 	return &regress.Behaviour{LeftOut: cases, Skipped: "both sides render the same, with the same Lua code, nginx and settings", Answers: []regress.Answer{}}
 }
 
-// unable returns why cases cannot be asked: as an error if the part is asked for.
+// unable reports why cases cannot be run: as an error if --part names the part, otherwise in the result.
 func (o *regressOptions) unable(why error) (*regress.Behaviour, error) {
 	if len(o.parts) > 0 {
 		return nil, fmt.Errorf("--part %s: %w", regress.BehaviourPart, why)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// stages shows how far a comparison is: on a terminal in one line, elsewhere in a line every few
-// seconds.
+// stages shows the progress of a comparison or a prediction: on a terminal in one line, elsewhere
+// in a line every few seconds.
 type stages struct {
 	out      io.Writer
 	terminal bool
@@ -31,7 +31,7 @@ func newStages(out io.Writer) *stages {
 	return s
 }
 
-// show is called with each step. It prints some of them.
+// show prints a step, unless it has printed another one recently.
 func (s *stages) show(stage string, done, of int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -115,7 +115,8 @@ func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, std
 	return ran
 }
 
-// comparedChanges says in a line what the comparison of a run with its replay found, if no change differs.
+// comparedChanges describes in a line how many changes of a run and its replay were compared, if
+// none differs.
 func comparedChanges(compared, before, now int, of rundir.Dir, interrupted bool) string {
 	all, why := max(before, now), ""
 	switch {

@@ -42,7 +42,7 @@ Exit codes: those of windtunnel run.`,
 	return command
 }
 
-// notRunFolder is the error that a path is not the folder of a run.
+// notRunFolder returns the error that a path is not the folder of a run.
 func notRunFolder(dir rundir.Dir, err error) error {
 	return fmt.Errorf("%s is not the folder of a run: %w", dir, err)
 }

@@ -24,7 +24,7 @@ type runOptions struct {
 	progress progressFlags
 	format   format
 	length   time.Duration
-	serve    string // address; empty: nobody watches in a browser
+	serve    string // address of the page that shows the run; empty: none
 }
 
 func runCommand() *cobra.Command {

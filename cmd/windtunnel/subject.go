@@ -26,7 +26,8 @@ func addSubjects(flags *pflag.FlagSet, all *[]string) {
 	flags.StringArrayVar(all, "subject", nil, "what runs instead of the bundled controller: "+subjectUsage+". Several controllers become one subject each")
 }
 
-// parseSubjects parses the values of --subject. With images, a name that is no path is that of an image.
+// parseSubjects parses the values of --subject. If images is true, a controller without an adapter
+// is the name of an image.
 func parseSubjects(texts []string, images bool) ([]scenario.Subject, error) {
 	var all []scenario.Subject
 	for _, text := range texts {
@@ -58,7 +59,7 @@ func parseSubject(text string, images bool) (scenario.Subject, error) {
 	return s, nil
 }
 
-// parseController parses what stands before the settings.
+// parseController parses the part before the settings.
 func parseController(text string, images bool) (s scenario.Subject, err error) {
 	name, controller, assigned := strings.Cut(text, "=")
 	isAdapter := slices.Contains(adapters.Names(), name) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"

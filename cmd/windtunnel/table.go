@@ -5,7 +5,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// newTable returns an empty table without lines, whose header is printed as it is given.
+// newTable returns an empty table without lines, whose header keeps its case.
 func newTable() table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)

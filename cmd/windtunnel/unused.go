@@ -26,7 +26,7 @@ func changedBesides(flags *pflag.FlagSet, names []string) (used string) {
 	return used
 }
 
-// refuseUnused returns an error if one of the flags was set. Because of why, it would have no effect.
+// refuseUnused returns an error if one of the flags was set. why says why it would have no effect.
 func refuseUnused(flags *pflag.FlagSet, why string, names ...string) error {
 	if used := changed(flags, names); used != "" {
 		return fmt.Errorf("--%s has no effect: %s", used, why)

@@ -116,7 +116,7 @@ func validate(out io.Writer, format format, paths []string) error {
 	return nil
 }
 
-// checkFiles validates files. Of those that the user did not name, files of other kinds are skipped.
+// checkFiles validates files. Files of other kinds are skipped, unless the user named them.
 func checkFiles(files []string, named bool) (all []validatedFile) {
 	for _, file := range files {
 		all = append(all, check(file, named))
@@ -157,7 +157,7 @@ type head struct {
 	Kind       string `yaml:"kind"`
 }
 
-// headOf reads the head of a file. It is empty if the first document is no mapping with such fields. A file
+// headOf reads the head of a file. It is empty if the first document has no such fields. A file
 // that is not YAML is not readable: its validator reports the error.
 func headOf(text []byte) (h head, readable bool) {
 	var document yaml.Node
@@ -168,13 +168,13 @@ func headOf(text []byte) (h head, readable bool) {
 	return h, true
 }
 
-// ours reports whether the file says that it is one of ours.
+// ours reports whether the file's API group is that of Windtunnel.
 func (h head) ours() bool {
 	group, _, _ := strings.Cut(scenario.APIVersion, "/")
 	return h.APIVersion == group || strings.HasPrefix(h.APIVersion, group+"/")
 }
 
-// foreign says what a file is that is not ours.
+// foreign describes a file that is not ours.
 func (h head) foreign() string {
 	if h.APIVersion == "" || h.Kind == "" {
 		return "it has no apiVersion and kind of Windtunnel"
