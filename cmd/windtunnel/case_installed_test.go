@@ -30,7 +30,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// staging is a cluster in which a controller is installed, and whose user somebody else is as well.
+// staging is a cluster with an installed controller, and with objects of other users.
 type staging struct {
 	api    *kubeapi.Server
 	client kubernetes.Interface
@@ -115,7 +115,7 @@ func (s *staging) create(t *testing.T) {
 	for _, object := range []runtime.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ingress-nginx"}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}},
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "redirects-app-root"}}, // the name of a case's
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "redirects-app-root"}}, // the name of a namespace that a case creates
 		&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "staging"}, Spec: networkingv1.IngressClassSpec{Controller: "k8s.io/ingress-nginx"}},
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ingress-nginx", Name: "controller-0"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "controller", Image: "controller"}}}},
 		&corev1.ConfigMap{

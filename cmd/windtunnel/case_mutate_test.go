@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/judge"
 )
 
-// Mutants of our template are templates, and so is the marked one: nginx and the cases judge them,
-// not the parser.
+// Each mutant of our template, and the marked template, can be parsed, so that nginx and the cases
+// judge it, not the parser.
 func TestMutantsOfOurTemplateAreTemplates(t *testing.T) {
 	files := render.Files()
 	if _, err := render.ParseFolder("marked", mutate.Marked(files)); err != nil {
@@ -52,8 +52,7 @@ func TestMutantsOfOurTemplateAreTemplates(t *testing.T) {
 	}
 }
 
-// Each reason is about a mutant that there is, so that a line or a setting that changes takes its
-// reason along.
+// Each reason matches a mutant, so that a reason cannot outlive its line or setting.
 func TestReasonsAreAboutMutants(t *testing.T) {
 	cases, err := loadCases([]string{caseFiles})
 	if err != nil {
@@ -73,7 +72,7 @@ func TestReasonsAreAboutMutants(t *testing.T) {
 	}
 }
 
-// A share that equals the permitted one is not more than it, whatever its fraction is in binary.
+// A share that equals the permitted one passes, whatever its rounding error.
 func TestPermittedShareOfSurvivors(t *testing.T) {
 	for most := range 101 {
 		counts := mutate.Counts{mutate.Killed: 100 - most, mutate.Survived: most}

@@ -12,8 +12,7 @@ import (
 // caseFiles is the folder of the cases, from the folder of this package.
 var caseFiles = filepath.Join("..", "..", caseFolder)
 
-// All cases are valid, have names of their own, and share no host: another case must not answer in
-// their place.
+// All cases are valid, have unique names, and share no host: another case must not answer in their place.
 func TestCasesShareNoHost(t *testing.T) {
 	cases, err := loadCases([]string{caseFiles})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/internal/nginxtest"
 )
 
-// gh is a stand-in for the command of GitHub: it keeps comments as files, and knows the calls of the
-// script only.
+// gh is a stand-in for GitHub's command gh: it keeps comments as files, and supports only the calls
+// of the script.
 const gh = `#!/bin/sh
 echo "$*" >>"$COMMENTS/calls"
 case "$*" in

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/behave"
 )
 
-// unseen lists what no case shows, because no client can feel it, with the reason. Names are those
-// of covers, or patterns of path.Match for them.
+// unseen lists settings that no case covers, with the reason: mostly that clients cannot observe
+// them. Names are those of covers, or patterns of path.Match for them.
 var unseen = map[string]string{
 	"config/disable-ipv6-dns":      "only a DNS server with IPv6 addresses shows it, and cases have none",
 	"config/enable-aio-write":      "a file has the same content, whichever thread writes it",
@@ -73,7 +73,7 @@ var unseen = map[string]string{
 	"flag/*-buckets":               "metrics",
 }
 
-// missing lists what clients can feel and no case shows yet. It may only shrink.
+// missing lists settings that clients can observe and that no case covers yet. It may only shrink.
 var missing []string
 
 // neverInvalid lists annotations and ConfigMap keys of which no case has an invalid value, with the
@@ -96,8 +96,8 @@ var neverInvalid = map[string]string{
 	"config/zipkin-*":                        "ingress-nginx 1.10 removed it: no value has an effect",
 }
 
-// edgeless lists annotations and ConfigMap keys whose values have no edge, or none that a client can
-// feel, with the reason. Names are those of covers, or patterns of path.Match for them.
+// edgeless lists annotations and ConfigMap keys whose values have no edge, or none that a client
+// can observe, with the reason. Names are those of covers, or patterns of path.Match for them.
 var edgeless = map[string]string{
 	"annotation/affinity-canary-behavior": "one of two words",
 	"annotation/affinity-mode":            "one of two words",
@@ -143,9 +143,9 @@ var missingEdges = []string{
 	"config/use-geoip2",
 }
 
-// Every annotation, ConfigMap key and flag has a case that sets it, unless no client can feel it.
-// Every annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not,
-// and one with a value at an edge, unless edgeless says why not.
+// Every annotation, ConfigMap key and flag has a case that sets it, unless unseen says why not. Every
+// annotation and ConfigMap key has one with an invalid value, unless neverInvalid says why not, and
+// one with a value at an edge, unless edgeless says why not.
 func TestCasesCoverAllSettings(t *testing.T) {
 	cases, err := loadCases([]string{caseFiles})
 	if err != nil {
@@ -178,7 +178,7 @@ func TestCasesCoverAllSettings(t *testing.T) {
 	}
 }
 
-// settings returns what cases can cover, as they name it in covers.
+// settings returns the settings that cases can cover, named as in covers.
 func settings(known behave.Known) []string {
 	var all []string
 	for _, name := range known.Annotations {
@@ -194,9 +194,8 @@ func settings(known behave.Known) []string {
 	return all
 }
 
-// coverageProblems returns what is wrong with the coverage of the settings: a setting without a
-// case, and a row of unseen or missing that is stale. shownBy has the file of a case for each
-// setting that has one.
+// coverageProblems returns the problems of the coverage: settings without a case, and stale rows of
+// unseen or missing. shownBy has the file of a case for each setting that has one.
 func coverageProblems(settings []string, shownBy, unseen map[string]string, missing []string) []string {
 	var problems []string
 	add := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
@@ -231,9 +230,9 @@ func coverageProblems(settings []string, shownBy, unseen map[string]string, miss
 	return problems
 }
 
-// invalidProblems returns what is wrong with the cases of invalid values: an annotation or ConfigMap
-// key that has none, and a row of never that is stale. badBy has the file of a case for each setting
-// that has one. Settings in unseen need none.
+// invalidProblems returns the problems of the cases with invalid values: annotations or ConfigMap
+// keys that have none, and stale rows of never. badBy has the file of a case for each setting that
+// has one. Settings in unseen need none.
 func invalidProblems(settings []string, badBy, unseen, never map[string]string) []string {
 	problems := staleRows("neverInvalid", "an invalid value", settings, badBy, never)
 	for _, setting := range needed(settings, badBy, unseen, never) {
@@ -242,8 +241,8 @@ func invalidProblems(settings []string, badBy, unseen, never map[string]string) 
 	return problems
 }
 
-// edgeProblems returns what is wrong with the cases of values at an edge: an annotation or ConfigMap
-// key that has none, and a row of edgeless or missing that is stale. edgeBy has the file of a case for
+// edgeProblems returns the problems of the cases with values at an edge: annotations or ConfigMap
+// keys that have none, and stale rows of edgeless or missing. edgeBy has the file of a case for
 // each setting that has one. Settings in unseen need none.
 func edgeProblems(settings []string, edgeBy, unseen, edgeless map[string]string, missing []string) []string {
 	problems := staleRows("edgeless", "a value at an edge", settings, edgeBy, edgeless)
@@ -261,8 +260,9 @@ func edgeProblems(settings []string, edgeBy, unseen, edgeless map[string]string,
 	return problems
 }
 
-// staleRows returns what is wrong with a table of settings that need no case with a kind of value: a
-// row for nothing, and one for a setting that has such a case. by has its file.
+// staleRows returns the problems of a table of settings that need no case with a kind of value:
+// rows that match no setting, and rows for settings that have such a case. by has the file of the
+// case.
 func staleRows(table, kind string, settings []string, by, rows map[string]string) []string {
 	var problems []string
 	for _, pattern := range slices.Sorted(maps.Keys(rows)) {

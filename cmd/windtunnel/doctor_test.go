@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// full is an output without room, such as a full disk.
+// full is a writer that always fails, like a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -23,7 +23,7 @@ func ended() context.Context {
 	return ctx
 }
 
-// A command that computes for a long time, and does not look at the context, ends.
+// A command ends even if it computes for a long time and ignores the context.
 func TestEndsAtOnce(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	never := make(chan struct{})
@@ -96,7 +96,7 @@ func TestCommandsThatDeriveRequestsEndWhenInterrupted(t *testing.T) {
 	}
 }
 
-// A cluster that does not answer keeps no command from ending.
+// A command ends even if the cluster does not answer.
 func TestCommandsThatOpenAClusterEndWhenInterrupted(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	finish := make(chan struct{})
@@ -130,7 +130,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(into []byte) (int, error) { return f(into) }
 
-// A run of cases that was interrupted says how it is continued.
+// An interrupted run of cases prints the flags that continue it.
 func TestInterruptedCasesCanBeContinued(t *testing.T) {
 	folder := t.TempDir()
 	out := filepath.Join(folder, "out")

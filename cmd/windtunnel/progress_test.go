@@ -43,7 +43,7 @@ func watchedRun() *watch.Run {
 	return run
 }
 
-// The table shows what a terminal has room for, and no line is longer.
+// The table omits columns that do not fit, and no line is longer than the terminal is wide.
 func TestProgressTable(t *testing.T) {
 	status := watchedRun().Status()
 	status.Took, status.Waits = 12*time.Minute, "waits for the end of the timeline, in 18m0s"
@@ -58,7 +58,7 @@ func TestProgressTable(t *testing.T) {
 	}
 }
 
-// terminal is what a program writes to a terminal.
+// terminal records what a program writes to a terminal.
 type terminal struct {
 	mu      sync.Mutex
 	written bytes.Buffer
@@ -76,8 +76,8 @@ func (w *terminal) String() string {
 	return w.written.String()
 }
 
-// The table appears, asks the terminal for nothing, as nobody reads its answers, and leaves the cursor
-// as it was.
+// The table appears, sends no queries to the terminal, because nobody reads the answers, and
+// restores the cursor.
 func TestTableOnATerminal(t *testing.T) {
 	var out terminal
 	end := showTable(watchedRun(), &out, tea.WithWindowSize(100, 40), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
@@ -102,7 +102,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}
 }
 
-// Lines say what the run does, what it waits for, and what was seen.
+// Lines say what the run does, what it waits for, and the counts so far.
 func TestProgressLine(t *testing.T) {
 	line := progressLine(watchedRun().Status())
 	for _, want := range []string{"turn 1/4 reload: changing ....................", "waits for the end of the timeline", "changes 2  reloads 1  requests 4  failed 3"} {
@@ -140,7 +140,7 @@ func TestPlainProgress(t *testing.T) {
 	}
 }
 
-// The progress of cases updates one line, which is out of the way of other output. Plain lines come only
+// The progress of cases updates one line, which is cleared before other output. Plain lines come only
 // every few seconds.
 func TestCaseProgress(t *testing.T) {
 	shown := func(plain bool) string {

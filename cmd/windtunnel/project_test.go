@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A project file has one document: what a second one says would be ignored.
+// A project file has one document: a second one would be ignored.
 func TestProjectFileHasOneDocument(t *testing.T) {
 	file := filepath.Join(t.TempDir(), projectFile)
 	for text, want := range map[string]string{
