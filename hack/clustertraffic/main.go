@@ -22,7 +22,7 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// name is the name under which the cluster is kept between the calls.
+// name is the name of the cluster, which is kept between calls.
 const name = "traffic"
 
 func main() {
@@ -98,7 +98,7 @@ func table(runs string) error {
 
 func ms(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 
-// result is one run.
+// result is the result of one run.
 type result struct {
 	folder     string
 	rate, pods int
@@ -119,7 +119,7 @@ func read(pattern string) ([]result, error) {
 		}
 		one := result{folder: folder, subject: measured}
 		one.pods, _ = strconv.Atoi(filepath.Base(folder))
-		one.rate, _ = strconv.Atoi(filepath.Base(filepath.Dir(folder))) // 0 for those with the same rate
+		one.rate, _ = strconv.Atoi(filepath.Base(filepath.Dir(folder))) // 0 for folders without a rate
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b result) int { return cmp.Or(a.rate-b.rate, a.pods-b.pods) })
@@ -140,7 +140,7 @@ func subjectOf(file string) (measure.Subject, error) {
 	return r.Subjects[0], nil
 }
 
-// bound returns the largest bound of a clock.
+// bound returns the largest uncertainty of the traffic pods' clocks.
 func (r result) bound() time.Duration {
 	bound := time.Duration(0)
 	for _, c := range r.subject.Clocks {
@@ -211,8 +211,7 @@ func (r result) sameRequests(other result) (string, error) {
 	return "all " + strconv.Itoa(compared), nil
 }
 
-// compareTimes returns how many times up to the end there are, and how many of them differ, or are in
-// one list only.
+// compareTimes returns the number of times up to end, and how many of them differ or are in one list only.
 func compareTimes(a, b []time.Duration, end, tolerance time.Duration) (compared, differ int) {
 	for i := range max(len(a), len(b)) {
 		one, other := at(a, i), at(b, i)

@@ -61,7 +61,7 @@ func read(path string) ([]measure.Subject, error) {
 	return result.Subjects, nil
 }
 
-// why returns what the run reported instead of a result.
+// why returns the error that the run reported instead of a result.
 func why(path string, err error) string {
 	text, unsaid := os.ReadFile(path)
 	if unsaid != nil {

@@ -12,15 +12,15 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// reload is what the reloads of a run cost; the medians of its syncs.
+// reload is the cost of the reloads of a run: test and first are medians over its syncs.
 type reload struct {
 	hosts       float64
-	test, first float64 // seconds: nginx -t, and from the signal until there is a new worker
-	memory      float64 // bytes, of all processes of nginx at their peak
+	test, first float64 // seconds: nginx -t, and from the signal to the first new worker
+	memory      float64 // bytes, peak of all processes of nginx
 	n           int
 }
 
-// reloadOf returns what reloads cost in a run of a sweep over the number of hosts.
+// reloadOf returns the cost of reloads in a run of a sweep over the number of hosts.
 func reloadOf(r run) (reload, error) {
 	hosts, err := strconv.ParseFloat(r.value, 64)
 	if err != nil {
@@ -38,7 +38,7 @@ func reloadOf(r run) (reload, error) {
 	return reload{hosts: hosts, test: median(tests), first: median(firsts), memory: float64(r.result.Memory.PeakRSS), n: len(tests)}, nil
 }
 
-// tested is the finding about the time of nginx -t and of new workers, and about the memory.
+// tested returns the finding about the time of nginx -t, the wait for new workers, and the memory.
 func tested(runs []run) (finding, error) {
 	bound := apply.WorkerTimeout
 	f := finding{
@@ -76,7 +76,7 @@ var (
 	hashErrors = regexp.MustCompile(`could not build (optimal )?server_names_hash`)
 )
 
-// hashed is the finding about nginx's hash table of server names.
+// hashed returns the finding about nginx's hash table of server names.
 func hashed(runs []run) (finding, error) {
 	f := finding{
 		standard: fmt.Sprintf("%d, %d", defaults.ServerNameHashMaxSize, defaults.ServerNameHashBucketSize),
@@ -107,11 +107,11 @@ func hashed(runs []run) (finding, error) {
 	return f, nil
 }
 
-// denied matches what the API server says when the webhook denies an ingress.
+// denied matches the API server's error when the webhook denies an ingress.
 var denied = regexp.MustCompile(`admission denied`)
 
-// reviewed is the finding about the number of paths of an ingress, between the runs whose ingresses the
-// webhook allows and those whose ingresses it denies.
+// reviewed returns the finding about the number of paths of an ingress: the limit is between the
+// runs whose ingresses the webhook allows and those whose ingresses it denies.
 func reviewed(runs []run) (finding, error) {
 	f := finding{standard: "fixed", client: none, said: none}
 	var most, least float64 // allowed and denied
@@ -158,7 +158,7 @@ func pathsOf(r run) (float64, error) {
 	return further + 1, nil
 }
 
-// reviewTime is the finding about the time of a review, by the number of paths.
+// reviewTime returns the finding about the time of a review, by the number of paths.
 func reviewTime(runs []run) (finding, error) {
 	f := finding{standard: report.Seconds(webhookTimeout.Seconds()), ends: "not reached", client: none, said: none}
 	var paths, times []float64

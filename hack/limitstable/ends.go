@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// backendsPath is where the controller POSTs backends.
+// backendsPath is the path of the controller's POSTs of backends.
 const backendsPath = "/configuration/backends"
 
 // refusedPost matches the error of a sync whose POST of backends nginx refused.
@@ -53,7 +53,7 @@ func backendsRefused(reason string) func(run) (end, *regexp.Regexp, error) {
 	}
 }
 
-// unserved says how many changes never reached clients, and what requests saw.
+// unserved describes how many changes of endpoints never reached nginx, and the causes of failed requests.
 func unserved(r run) string {
 	return fmt.Sprintf("%s of %s changes of endpoints never reach nginx; requests: %s",
 		number(float64(r.result.Changes.Unconverged), false), number(float64(r.result.Changes.Made), false), failures(r, func(event.Event) bool { return true }))
@@ -77,7 +77,8 @@ func failures(r run, of func(event.Event) bool) string {
 	return strings.Join(all, ", ")
 }
 
-// endpoints says how many endpoints a POST of so many bytes has, by the POSTs of the runs.
+// endpoints returns a text with the number of endpoints in a POST of the given size, from a fit of
+// the runs' POSTs.
 func endpoints(runs []run, bytes float64) string {
 	var ready, sizes []float64
 	for _, r := range runs {
@@ -101,8 +102,8 @@ func endpoints(runs []run, bytes float64) string {
 	return fmt.Sprintf(", %s endpoints at %s bytes each", number((bytes-base)/slope, true), number(slope, false))
 }
 
-// evicted returns where a dictionary of certificates ends: sizes are numbers of hosts. Hosts whose
-// handshakes got another certificate were evicted.
+// evicted returns a function that finds the end of a dictionary of certificates, in numbers of
+// hosts. Hosts whose handshakes got another certificate were evicted.
 func evicted(pattern string) func(run) (end, *regexp.Regexp, error) {
 	return func(r run) (end, *regexp.Regexp, error) {
 		asked, wrong := map[string]bool{}, map[string]bool{}
@@ -125,7 +126,7 @@ func evicted(pattern string) func(run) (end, *regexp.Regexp, error) {
 	}
 }
 
-// count returns the number of requests of a lane that came to their end.
+// count returns the number of finished requests of a lane.
 func count(r run, lane string) (n int) {
 	for _, e := range r.events {
 		if e.Request != nil && e.Request.Lane == lane && e.Request.Cause != event.OurCancel {
@@ -138,11 +139,11 @@ func count(r run, lane string) (n int) {
 // forgotten matches nginx's warning about the dictionaries of scores.
 var forgotten = regexp.MustCompile(`balancer_ewma(_last_touched_at)?:set (failed|valid items)`)
 
-// workerPoll is how often, at most, a worker looks for new endpoints.
+// workerPoll is the interval at which a worker polls for new endpoints.
 const workerPoll = time.Second
 
-// scored returns where the dictionaries of scores end: sizes are numbers of endpoints. The time of nginx's
-// first warning is known to a second.
+// scored returns the end of the dictionaries of scores, in numbers of endpoints. nginx's log has
+// the time of the first warning to the second.
 func scored(r run) (end, *regexp.Regexp, error) {
 	line, err := r.line(nginxLog, forgotten)
 	if err != nil {
@@ -162,10 +163,10 @@ func scored(r run) (end, *regexp.Regexp, error) {
 	return e, forgotten, nil
 }
 
-// nginxTime is the time in nginx's log.
+// nginxTime is the layout of times in nginx's log.
 const nginxTime = "2006/01/02 15:04:05"
 
-// readyBefore returns how many pods were ready before a time of the run.
+// readyBefore returns the number of pods that became ready before a time of the run.
 func readyBefore(r run, at time.Duration) (n int) {
 	for _, e := range r.events {
 		if e.Pod != nil && e.Pod.State == "ready" && e.At < at {
@@ -175,8 +176,8 @@ func readyBefore(r run, at time.Duration) (n int) {
 	return n
 }
 
-// websockets returns where a worker has no more room: sizes are numbers of websockets that were open when
-// the first one failed.
+// websockets returns a function that finds the number of websockets that were open when the first one
+// failed.
 func websockets(pattern string) func(run) (end, *regexp.Regexp, error) {
 	return func(r run) (end, *regexp.Regexp, error) {
 		const lane = "websocket"
@@ -222,7 +223,7 @@ func websockets(pattern string) func(run) (end, *regexp.Regexp, error) {
 // opening is how long a websocket may take until its first message.
 const opening = 2 * time.Second
 
-// opened reports whether a websocket was open, or had just begun when the run ended.
+// opened reports whether a websocket was opened, or had only just started when the run ended.
 func opened(q *event.Request) bool {
 	if q.Cause == event.OurCancel {
 		return q.Messages > 0 || q.Took < opening

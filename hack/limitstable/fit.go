@@ -23,7 +23,7 @@ func fit(x, y []float64) (base, slope float64, ok bool) {
 	return base, slope, true
 }
 
-// median returns the median in seconds.
+// median returns the median of durations, in seconds.
 func median(all []time.Duration) float64 {
 	var seconds []float64
 	for _, took := range all {
@@ -33,7 +33,8 @@ func median(all []time.Duration) float64 {
 	return stat.Quantile(0.5, stat.LinInterp, seconds, nil)
 }
 
-// number returns a number with three significant digits if it is computed from a fit, and with commas.
+// number formats an integer with thousands separators. If it is computed from a fit, it has three
+// significant digits.
 func number(value float64, computed bool) string {
 	if computed && value != 0 {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(value)))-2)
@@ -46,7 +47,7 @@ func number(value float64, computed bool) string {
 	return digits
 }
 
-// kib returns a size as nginx's settings have it.
+// kib formats a size in bytes in the largest of MiB, KiB and bytes that divides it.
 func kib(bytes float64) string {
 	switch {
 	case bytes >= 1<<20 && math.Mod(bytes, 1<<20) == 0:
@@ -57,5 +58,5 @@ func kib(bytes float64) string {
 	return number(bytes, false) + " bytes"
 }
 
-// code returns a text of a log for a cell of a table.
+// code formats a text of a log as code in a table cell.
 func code(text string) string { return strings.ReplaceAll(markdown.Code(text), "|", `\|`) }

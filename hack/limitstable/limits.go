@@ -18,27 +18,28 @@ type limit struct {
 	find  func([]run) (finding, error)
 }
 
-// finding is what the runs of a sweep say about a limit, as cells of the tables.
+// finding is the result of a sweep about a limit, as cells of the tables.
 type finding struct {
 	standard     string // the default
 	ends         string
-	client, said string // the first symptom for clients, and what the logs say of it
+	client, said string // the first symptom for clients, and the log lines about it
 	points       []point
 }
 
-// point is what one run says.
+// point is the result of one run.
 type point struct{ setting, good, bad, outcome string }
 
-// end is where a limit ends in a run. Sizes are in the unit of the limit; 0 means that there was none.
+// end is the size at which a run reached a limit. Sizes are in the unit of the limit; 0 means that
+// there was none.
 type end struct {
 	good, bad float64 // the largest size without a symptom, and the smallest with one
 	client    string  // the first symptom for clients
 }
 
-// none says that clients see nothing.
+// none is the cell for the absence of a symptom or log line.
 const none = "none"
 
-// defaults are those of the controller.
+// defaults are the controller's defaults.
 var defaults = options.Defaults(1, false)
 
 // limits are the rows of the table, in its order.
@@ -100,8 +101,9 @@ var limits = []limit{
 	},
 }
 
-// dictionary returns the finding about a shared dictionary: where it ends by its size, and where the
-// default ends by the line through the measured sizes. also, if not nil, says what a size is good for.
+// dictionary returns a function that finds the limit of a shared dictionary for each measured size,
+// and extrapolates it to the default size. also, if not nil, returns a text to add for the
+// extrapolated limit.
 func dictionary(name string, ends func(run) (end, *regexp.Regexp, error), unit string, also func([]run, float64) string) func([]run) (finding, error) {
 	return func(runs []run) (finding, error) {
 		standard := float64(defaults.LuaSharedDicts[name]) * 1024
@@ -112,7 +114,8 @@ func dictionary(name string, ends func(run) (end, *regexp.Regexp, error), unit s
 	}
 }
 
-// counted returns the finding about a setting that is a number. A default of 0 depends on the machine.
+// counted returns a function that finds the limit of a setting that is a number. A default of 0
+// depends on the machine.
 func counted(standard int, ends func(run) (end, *regexp.Regexp, error), unit string) func([]run) (finding, error) {
 	return func(runs []run) (finding, error) {
 		return find(runs, ends, scale{
@@ -122,16 +125,16 @@ func counted(standard int, ends func(run) (end, *regexp.Regexp, error), unit str
 	}
 }
 
-// scale says what the numbers of a limit mean.
+// scale describes the setting and the unit of a limit.
 type scale struct {
-	unit     string  // of what ends
+	unit     string  // of sizes
 	standard float64 // the default setting; 0 if it is not a size
 	show     func(float64) string
-	setting  func(value string) (float64, error) // of a value of the sweep
+	setting  func(value string) (float64, error) // the setting of a value of the sweep
 	also     func([]run, float64) string
 }
 
-// find finds where a limit ends in each run, and where its default ends.
+// find finds the limit in each run, and extrapolates it to the default setting.
 func find(runs []run, ends func(run) (end, *regexp.Regexp, error), s scale) (finding, error) {
 	f := finding{standard: s.show(s.standard)}
 	if s.standard == 0 {
@@ -183,7 +186,7 @@ func find(runs []run, ends func(run) (end, *regexp.Regexp, error), s scale) (fin
 	return f, nil
 }
 
-// sizeIn returns the size in bytes of a dictionary in a value of lua-shared-dicts.
+// sizeIn returns the size in bytes of a dictionary, from a value of lua-shared-dicts.
 func sizeIn(value, name string) (float64, error) {
 	found := regexp.MustCompile(`(?:^|[ ,])` + regexp.QuoteMeta(name) + `: *(\d+)([kKmM]?)`).FindStringSubmatch(value)
 	if found == nil {
@@ -199,5 +202,5 @@ func sizeIn(value, name string) (float64, error) {
 	return n * 1024 * 1024, nil // a plain number is in MB
 }
 
-// webhookTimeout is the time limit of a webhook whose registration has none, as Kubernetes has it.
+// webhookTimeout is Kubernetes's default for timeoutSeconds of a webhook.
 const webhookTimeout = 10 * time.Second

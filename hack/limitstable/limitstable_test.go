@@ -47,7 +47,7 @@ func TestSizeOfADictionary(t *testing.T) {
 	}
 }
 
-// The line of a log is shown as its reader needs it, without what differs from run to run.
+// A line of a log is shown without the parts that differ from run to run.
 func TestPlain(t *testing.T) {
 	for line, want := range map[string]string{
 		`2026/11/25 19:00:00 [alert] 17#17: *3 4 worker_connections are not enough, client: 127.0.0.1, server: a`: "[alert] 4 worker_connections are not enough",
@@ -61,7 +61,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// What nginx refused for another reason lies below the limit.
+// A POST that nginx refused for another reason counts as below the limit.
 func TestBackendsRefused(t *testing.T) {
 	sync := func(failed string, posted int) event.Event {
 		s := &event.Sync{Error: failed}
@@ -82,8 +82,8 @@ func TestBackendsRefused(t *testing.T) {
 	}
 }
 
-// Websockets that have ended, or begin later, do not count as open at the first failure. Those that wait in
-// vain fail; those that had just begun at the end do not.
+// Websockets that have ended, or start later, do not count as open at the first failure. Those that
+// get no message fail; those that had only just started at the end do not.
 func TestWebsockets(t *testing.T) {
 	one := func(at, took time.Duration, cause event.Cause) event.Event {
 		return event.Event{At: at, Request: &event.Request{Lane: "websocket", Took: took, Cause: cause, Messages: 1}}
@@ -105,7 +105,7 @@ func TestWebsockets(t *testing.T) {
 	}
 }
 
-// Hosts with another certificate are those that the dictionary lost.
+// Hosts that present another certificate were evicted from the dictionary.
 func TestEvicted(t *testing.T) {
 	one := func(host string, cause event.Cause) event.Event {
 		return event.Event{Request: &event.Request{Lane: "tls", Host: host, Cause: cause}}
@@ -116,7 +116,7 @@ func TestEvicted(t *testing.T) {
 	}
 }
 
-// The time of nginx's warning bounds the number of endpoints, to a second and a poll of a worker.
+// The time of nginx's warning bounds the number of endpoints to within a second and a worker's poll.
 func TestScored(t *testing.T) {
 	r := run{dir: t.TempDir(), start: time.Date(2026, 11, 25, 19, 0, 0, 0, time.Local)}
 	for second := range 10 {
@@ -145,7 +145,7 @@ func TestReviewed(t *testing.T) {
 	}
 }
 
-// A sync that raises the size of the hash table is not one that nginx could not build.
+// A sync that raises the size of the hash table is not a failure to build it.
 func TestHashed(t *testing.T) {
 	r := run{value: "1000", dir: t.TempDir()}
 	write := func(name, text string) {
@@ -164,7 +164,7 @@ func TestHashed(t *testing.T) {
 	}
 }
 
-// A run whose writes the webhook denies is void, and shows the limit all the same.
+// A run whose writes the webhook denies is void, but still shows the limit.
 func TestOnlyDenied(t *testing.T) {
 	denial := `writing Ingress demo/a: admission webhook "validate.nginx.ingress.kubernetes.io" denied the request: more than 5000 rules or paths`
 	for name, test := range map[string]struct {

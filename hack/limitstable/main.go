@@ -1,6 +1,6 @@
-// Command limitstable prints at which values limits are reached, in Markdown. It reads the sweeps
-// of studies/limits in DIR/NAME, with the folders of their runs. All figures come from these runs
-// and from the defaults of the controller.
+// Command limitstable prints a Markdown page of the values at which limits are reached. It reads the sweeps
+// of studies/limits in DIR/NAME, with the folders of their runs. All figures come from these runs and from
+// the defaults of the controller.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// intro is what precedes the tables.
+// intro is the text before the tables.
 const intro = `# Where limits end
 
 ` + "`hack/studies limits`" + ` writes this page. Each limit was reached in runs of real nginx, with settings smaller
@@ -34,7 +34,7 @@ machine.
 
 `
 
-// write prints the page: a row for each limit, and then what was measured for each value of its setting.
+// write prints the page: a row for each limit, and then the measurements for each value of its setting.
 func write(w io.Writer, dir string) error {
 	fmt.Fprint(w, intro)
 	fmt.Fprintln(w, "| limit | default | ends at | first symptom for clients | what the controller or nginx says | what to set |")

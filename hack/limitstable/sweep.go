@@ -20,11 +20,11 @@ import (
 	"windtunnel.dev/sim/sweep"
 )
 
-// run is a run of a sweep, with what its only subject left behind.
+// run is one run of a sweep, with the measurements of its only subject.
 type run struct {
 	value   string // of the sweep's factor
 	outcome string // passed or failed
-	dir     string // of the subject: its logs
+	dir     string // folder with the subject's logs
 	start   time.Time
 	events  []event.Event // of the subject
 	result  measure.Subject
@@ -125,7 +125,7 @@ func (r run) onlyDenied() bool {
 	return refused > 0 && len(r.result.Invalid) == 1
 }
 
-// The log of nginx, as runs keep it.
+// nginxLog is the file name of nginx's log in a subject's folder.
 const nginxLog = "error.log"
 
 // line returns the first line of one of the subject's logs that matches; empty if there is none.
@@ -148,8 +148,8 @@ func (r run) line(name string, pattern *regexp.Regexp) (string, error) {
 	return "", lines.Err()
 }
 
-// said returns what the controller and nginx first said about a pattern, without times and numbers of
-// processes.
+// said returns the first matching lines of the logs of the controller and nginx, without times and
+// process IDs.
 func (r run) said(pattern *regexp.Regexp) (string, error) {
 	var all []string
 	for _, log := range []struct{ name, who string }{{subject.LogName, "controller"}, {nginxLog, "nginx"}} {
@@ -164,11 +164,11 @@ func (r run) said(pattern *regexp.Regexp) (string, error) {
 	return strings.Join(all, "; "), nil
 }
 
-// nginxPrefix matches what precedes the message of a line of nginx's log, except its level.
+// nginxPrefix matches the prefix of a line of nginx's log. Its first group is the level.
 var nginxPrefix = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\[\w+\]) \d+#\d+: (\*\d+ )?`)
 
-// plain returns the text of a line of a log: the message of a JSON record with what it is about, or the
-// message of nginx with its level.
+// plain returns the text of a log line: the message of a JSON record with its details, or nginx's
+// level and message without the context.
 func plain(line string) string {
 	var record map[string]any
 	if json.Unmarshal([]byte(line), &record) == nil {
@@ -186,7 +186,7 @@ func plain(line string) string {
 	return text
 }
 
-// longestText is the longest text of a log in a cell, in characters.
+// longestText is the maximum length of a log text in a cell, in characters.
 const longestText = 160
 
 func shorten(text string) string {

@@ -86,7 +86,7 @@ func printScenario(path string) (measure.Result, error) {
 	return result, nil
 }
 
-// notApplicable returns why figures have a dash, a line for each reason.
+// notApplicable explains the dashes in a table, with a line for each reason.
 func notApplicable(result measure.Result) (lines []string) {
 	for _, s := range result.Subjects {
 		for _, n := range s.NotApplicable {
@@ -147,7 +147,7 @@ func figure(name string) func(measure.Subject) string {
 	}
 }
 
-// verdicts counts the verdicts on the expectations of a subject.
+// verdicts returns the counts of the verdicts on a subject's expectations.
 func verdicts(subject string, checks []judge.Check) string {
 	count := map[judge.Verdict]int{}
 	for _, c := range checks {
