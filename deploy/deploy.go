@@ -17,22 +17,21 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Files are the manifests, as they lie below the deploy folder.
+// Files contains the manifests, with paths relative to the deploy folder.
 //
 //go:embed *.yaml */*.yaml
 var Files embed.FS
 
-// Build returns the objects of a folder, "." being all that is installed
-// unless told otherwise. The files of over, by their paths, go before Files:
-// an overlay is a kustomization.yaml in a folder of its own. A field that
-// Kubernetes does not know is an error.
+// Build returns the objects of a folder; "." is the default installation. over maps paths to files
+// that are added to Files or replace them: an overlay is a kustomization.yaml in its own folder. An
+// unknown field is an error.
 func Build(folder string, over map[string]string) ([]runtime.Object, error) {
 	tree, err := onto(filesys.MakeFsInMemory(), over)
 	if err != nil {
 		return nil, err
 	}
 	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy // kubectl's: what others need comes first
+	options.Reorder = krusty.ReorderOptionLegacy // kubectl's order: dependencies come first
 	built, err := krusty.MakeKustomizer(options).Run(tree, path.Join("/", folder))
 	if err != nil {
 		return nil, fmt.Errorf("building the manifests of %s: %w", folder, err)

@@ -118,8 +118,8 @@ func TestRolesAreBoundToTheServiceAccount(t *testing.T) {
 	})
 }
 
-// TestPodsMeetTheRestrictedStandard has the rules of the Pod Security Standard of that name, which
-// the namespace enforces, and a root that nobody writes to.
+// TestPodsMeetTheRestrictedStandard checks the rules of the Pod Security Standard restricted, which
+// the namespace enforces, and that the root file system is read-only.
 func TestPodsMeetTheRestrictedStandard(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		spec := pod(t, objects).Spec
@@ -202,7 +202,7 @@ func TestServicesReachThePods(t *testing.T) {
 	})
 }
 
-// A disruption budget without a selector is for no pods.
+// A disruption budget without a selector applies to no pods.
 func TestDisruptionBudgetIsForThePods(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		selector, err := metav1.LabelSelectorAsSelector(all[*policyv1.PodDisruptionBudget](objects)[0].Spec.Selector)

@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/deploy"
 )
 
-// This overlay, which exists only in memory, raises the replicas from two to three.
+// An overlay in memory raises the replicas from two to three.
 func ExampleBuild() {
 	objects, err := deploy.Build("mine", map[string]string{
 		"mine/kustomization.yaml": "resources: [../controller]\nreplicas: [{name: ingress-nginx-controller, count: 3}]\n",

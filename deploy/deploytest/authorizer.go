@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// Permission is one thing that a role allows.
+// Permission is a single permission of a role.
 type Permission struct {
 	Verb, Resource  string // resource as in fault.Request: ingresses.networking.k8s.io/status
 	Namespace, Name string // empty: any
@@ -28,7 +28,7 @@ type Permission struct {
 // Authorizer allows what the roles allow, and records which requests it received.
 type Authorizer struct {
 	mu      sync.Mutex
-	granted map[Permission]bool // to whether it was needed
+	granted map[Permission]bool // whether a request needed it
 	refused map[fault.Request]bool
 }
 
@@ -65,7 +65,7 @@ func (a *Authorizer) grant(namespace string, rules []rbacv1.PolicyRule) {
 	}
 }
 
-// inGroup is a rule's resource as requests have it.
+// inGroup returns a rule's resource in the form of fault.Request.
 func inGroup(resource, group string) string {
 	name, subresource, found := strings.Cut(resource, "/")
 	if group != "" {
@@ -77,7 +77,7 @@ func inGroup(resource, group string) string {
 	return name
 }
 
-// Fault refuses what no role allows.
+// Fault returns the fault that refuses requests that no role allows.
 func (a *Authorizer) Fault() fault.Fault {
 	return fault.Fault{Name: "authorizer", Serve: func(c *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
 		if !a.allows(c.Request) {
@@ -109,7 +109,7 @@ func (a *Authorizer) allows(r fault.Request) bool {
 	return a.has(r)
 }
 
-// has needs a.mu.
+// has reports whether a role allows a request. The caller must hold a.mu.
 func (a *Authorizer) has(r fault.Request) bool {
 	allowed := false
 	for _, namespace := range []string{"", r.Namespace} {
