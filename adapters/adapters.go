@@ -50,7 +50,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns an adapter by its name or, if that is a path, from its file. "" means Default.
+// Find returns the adapter with a name or, if the name is a path, from that file. "" means Default.
 func Find(name string) (*adapter.Adapter, error) {
 	if name == "" {
 		name = Default

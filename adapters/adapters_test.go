@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What adapters can declare not applicable are measurements.
+// The names that adapters can declare not applicable are measurements.
 func TestMeasurements(t *testing.T) {
 	for _, name := range adapter.Measurements {
 		if err := measure.CheckName(name); err != nil {

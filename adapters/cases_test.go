@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Behaviour cases run on controllers that are not nginx, and see whether they reload.
+// Behaviour cases run on controllers that are not nginx, and detect whether they reload.
 func TestCases(t *testing.T) {
 	t.Run("single", func(t *testing.T) {
 		runCase(t, subject.Subject{Adapter: testAdapter(t, "single"), Controller: self(t)}, false)
@@ -83,7 +83,7 @@ func TestCasesThatAreNoRoutes(t *testing.T) {
 	}
 }
 
-// A checkup finds what it needs of a controller of the Gateway API, in the status of its objects as well.
+// A checkup of a controller of the Gateway API finds nothing missing, including the status of its objects.
 func TestGatewayAPIIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a controller; not run with -short")
@@ -92,7 +92,7 @@ func TestGatewayAPIIsSeen(t *testing.T) {
 	checkSeen(t, subject.Subject{Name: "subject", Adapter: testAdapter(t, "gateway"), Controller: self(t)})
 }
 
-// The adapters let the harness see all that a run needs.
+// With these adapters, a checkup finds nothing missing.
 func TestOthersAreSeen(t *testing.T) {
 	for _, adapter := range []string{"traefik", "traefik-ingress", "traefik-gateway", "contour"} {
 		t.Run(adapter, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestControllersWithHAProxyAreSeen(t *testing.T) {
 	}
 }
 
-// checkSeen checks that a checkup finds nothing missing but these points.
+// checkSeen checks that a checkup finds only these points missing.
 func checkSeen(t *testing.T, s subject.Subject, missing ...string) {
 	t.Helper()
 	o := checkup.Options{Driver: local.Driver{}, Subject: s, Dir: t.TempDir()}

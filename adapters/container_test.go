@@ -51,7 +51,7 @@ func needEngine(t *testing.T) {
 	provider.Close()
 }
 
-// load loads an image into the engine for the time of the test.
+// load loads an image into the engine until the test ends.
 func load(t *testing.T, path, tag string) {
 	t.Helper()
 	provider, err := engine.Open(t.Context())

@@ -28,7 +28,7 @@ func forked(t *testing.T) subject.Subject {
 	return subject.Subject{Name: "fork", Controller: in(forktest.Controller), Nginx: in(forktest.Nginx), Lua: in(forktest.Lua), Template: in(forktest.Template)}
 }
 
-// forkedImage returns the same as an image in a file.
+// forkedImage returns the fork as an image in a file.
 func forkedImage(t *testing.T) subject.Subject {
 	t.Helper()
 	if err := isolated.Allowed(); err != nil || os.Geteuid() != 0 {
@@ -58,8 +58,8 @@ func stubFile(t *testing.T) string {
 // stubTag is the name of the stub's image.
 const stubTag = "windtunnel.test/stub:v1"
 
-// A fork runs with its own template and Lua code: answers show both. The bundled controller, whose answers
-// show neither, fails the same case.
+// A fork runs with its own template and Lua code, which both change answers. The bundled controller
+// fails the same case.
 func TestCaseOnAFork(t *testing.T) {
 	t.Run("folder", func(t *testing.T) { askFork(t, forked(t), behave.Passed) })
 	t.Run("image", func(t *testing.T) { askFork(t, forkedImage(t), behave.Passed) })
@@ -87,7 +87,7 @@ func askFork(t *testing.T, s subject.Subject, want behave.Outcome) {
 	}
 }
 
-// All that is measured of a subject can be seen of a fork.
+// A fork is measured like any other subject.
 func TestScenarioOnAFork(t *testing.T) {
 	t.Run("folder", func(t *testing.T) { checkFork(t, forked(t)) })
 	t.Run("image", func(t *testing.T) { checkFork(t, forkedImage(t)) })

@@ -63,7 +63,7 @@ func TestInCluster(t *testing.T) {
 	})
 }
 
-// accountOfMachine describes what is on this machine where the account's files are in a container.
+// accountOfMachine describes the contents of this machine's folder at the path of the account's files.
 func accountOfMachine() string {
 	var all []string
 	for dir := adapter.AccountFolder; dir != "/var/run"; dir = filepath.Dir(dir) {
@@ -85,7 +85,8 @@ func TestBundledInCluster(t *testing.T) {
 	checkFaults(t, s)
 }
 
-// In an image, the files are at the same place, which a link leads to, and its user may read them.
+// In an image, the files are at the same path, even if it contains a link, and the image's user may
+// read them.
 func TestImageInCluster(t *testing.T) {
 	t.Run("local", func(t *testing.T) {
 		if os.Geteuid() != 0 {
@@ -172,7 +173,7 @@ func checkFaults(t *testing.T, s measure.Subject) {
 	}
 }
 
-// checkAccount checks who the controller of a run was, and how it reached the API server.
+// checkAccount checks the user of a run's controller, and how it reached the API server.
 func checkAccount(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "controller.log"))

@@ -182,11 +182,11 @@ spec:
 	if ended.Err != nil || ended.Cut != nil {
 		t.Fatal(ended.Err, ended.Cut)
 	}
-	t.Log(ended.Outcome, ended.Note()) // a slow machine makes the run void; what is checked does not depend on that
+	t.Log(ended.Outcome, ended.Note()) // a slow machine makes the run void, which does not affect the checks
 	return ended.Measured.Result.Subjects[0], filepath.Join(dir, "other")
 }
 
-// check checks what holds for all subjects that serve every change.
+// check checks a subject that serves every change.
 func check(t *testing.T, s measure.Subject) {
 	t.Helper()
 	t.Logf("converged within %v (p50 %v), %d reloads, %d of %d requests failed, memory %d MiB, CPU %v",
@@ -197,7 +197,7 @@ func check(t *testing.T, s measure.Subject) {
 	if s.Requests.Sent == 0 || s.Requests.Unexplained > 0 {
 		t.Errorf("requests: %+v", s.Requests)
 	}
-	// A slow machine causes troubles as well: it makes a run void, or a request is due and never sent.
+	// A slow machine causes trouble as well: the run is void, or a due request is never sent.
 	if s.Valid && s.Requests.Missed == 0 && len(s.Trouble) > 0 {
 		t.Errorf("trouble: %q", s.Trouble)
 	}
@@ -209,7 +209,7 @@ func check(t *testing.T, s measure.Subject) {
 	}
 }
 
-// checkReloads checks a subject whose nginx is reloaded, and whose log tells of reloads.
+// checkReloads checks a subject whose nginx is reloaded, and whose log reports reloads.
 func checkReloads(t *testing.T, s measure.Subject) {
 	t.Helper()
 	check(t, s)
@@ -249,7 +249,7 @@ func checkSingle(t *testing.T, s measure.Subject) {
 	}
 }
 
-// checkForked checks a subject each of whose reloads starts a process, and whose log tells of reloads.
+// checkForked checks a subject each of whose reloads starts a process, and whose log reports reloads.
 func checkForked(t *testing.T, s measure.Subject) {
 	t.Helper()
 	check(t, s)
@@ -259,7 +259,7 @@ func checkForked(t *testing.T, s measure.Subject) {
 	if s.Syncs.Count == 0 {
 		t.Error("the log tells of no reload")
 	}
-	// On a slow machine, the watch may still see the newest process end, with the run.
+	// On a slow machine, the end of the newest process at the end of the run may be counted as well.
 	if ended := s.Workers.Exited + s.Workers.Draining; ended != s.Reloads && ended != s.Reloads+1 {
 		t.Errorf("%d reloads, and %d processes finished or finish", s.Reloads, ended)
 	}

@@ -83,8 +83,8 @@ func (p *plane) current() (version int, resources map[string][]*anypb.Any, chang
 	return p.version, p.resources, p.changed
 }
 
-// StreamAggregatedResources sends all resources of each type that was asked for: at first, when other
-// names are asked for, and when they have changed.
+// StreamAggregatedResources sends all resources of each requested type: at first, when the
+// requested names change, and when the resources change.
 func (p *plane) StreamAggregatedResources(stream discovery.AggregatedDiscoveryService_StreamAggregatedResourcesServer) error {
 	requests := make(chan *discovery.DiscoveryRequest)
 	go func() {

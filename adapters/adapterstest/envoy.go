@@ -19,7 +19,7 @@ import (
 // of Envoy.
 const EnvoyStub = "envoy-stub"
 
-// bootstrap is what the stub reads of Envoy's first configuration.
+// bootstrap is the part of Envoy's bootstrap configuration that the stub reads.
 type bootstrap struct {
 	Node  struct{ ID, Cluster string }
 	Admin struct {
@@ -101,12 +101,12 @@ func runEnvoy(ctx context.Context, args []string) error {
 	return nil
 }
 
-// envoy is a stub of Envoy that runs.
+// envoy is a running stub of Envoy.
 type envoy struct {
 	context context.Context
 	ready   atomic.Bool
 	proxies map[string]*listening // by address
-	ignored map[string]bool       // what was said of it
+	ignored map[string]bool       // messages that were logged
 }
 
 // listening is a proxy on an address.
@@ -119,7 +119,7 @@ func (e *envoy) say(format string, values ...any) {
 	fmt.Fprintf(os.Stderr, EnvoyStub+": "+format+"\n", values...)
 }
 
-// serveAdmin serves /ready, which is 200 once there is a configuration.
+// serveAdmin serves /ready, which answers 200 once there is a configuration.
 func (e *envoy) serveAdmin(ctx context.Context, address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -137,7 +137,7 @@ func (e *envoy) serveAdmin(ctx context.Context, address string) error {
 	return nil
 }
 
-// apply takes over a configuration: the routes of each listener, and what is not supported of it.
+// apply applies a configuration: the routes by the address of their listener. It logs the ignored parts.
 func (e *envoy) apply(routes map[string][]Route, ignored []string) error {
 	for _, what := range ignored {
 		if !e.ignored[what] {

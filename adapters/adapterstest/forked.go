@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// stubConf is what the stub of haproxy reads of its configuration, in the first line.
+// stubConf is the part of the configuration that the stub of haproxy reads, from the first line.
 type stubConf struct {
 	Address string
 	Version int
@@ -31,7 +31,8 @@ func readConf(path string) (conf stubConf, err error) {
 	return conf, json.Unmarshal(line, &conf)
 }
 
-// Between two executions, the master hands its listener and the PID of its newest child to itself.
+// The environment variables in which the master passes its listener and the PID of its newest child
+// to its next execution.
 const (
 	listenerFD = "STUB_LISTENER"
 	newestPID  = "STUB_NEWEST"

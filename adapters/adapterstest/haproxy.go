@@ -31,9 +31,9 @@ func runForked(ctx context.Context, args []string) error {
 	return followWithHAProxy(ctx, from, &haproxy{program: *proxy, address: *address, directory: *directory, reloaded: "stub: haproxy reloaded"})
 }
 
-// followWithHAProxy lets a haproxy serve what the source has, until ctx ends.
+// followWithHAProxy serves the routes of the source with a haproxy, until ctx ends.
 func followWithHAProxy(ctx context.Context, from source, h *haproxy) error {
-	signal.Ignore(syscall.SIGUSR2) // the proxy inherits this: it loses an early signal, and does not die of it
+	signal.Ignore(syscall.SIGUSR2) // inherited by the proxy, which an early signal would kill
 	err := from.follow(ctx, func(routes []Route) error { return h.apply(ctx, routes) })
 	if h.process != nil {
 		_ = h.process.Signal(syscall.SIGTERM)
@@ -42,7 +42,7 @@ func followWithHAProxy(ctx context.Context, from source, h *haproxy) error {
 	return err
 }
 
-// haproxy is a haproxy that a controller runs.
+// haproxy is the haproxy process that a controller runs.
 type haproxy struct {
 	program, address, directory string
 	reloaded                    string // the line of the log after a reload
@@ -88,8 +88,8 @@ func (h *haproxy) apply(ctx context.Context, routes []Route) error {
 	return err
 }
 
-// await waits until the proxy serves the newest configuration, and calls nudge at first and every now
-// and then.
+// await waits until the proxy serves the newest configuration, and calls nudge at once and then
+// every signalEvery.
 func (h *haproxy) await(ctx context.Context, nudge func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, reloadTime)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A test binary under one of these names acts as a stub of a controller with HAProxy. A stub
+// The program names under which a test binary acts as a stub of a controller with HAProxy. A stub
 // accepts the flags and reads the files that the controller's adapter uses, and runs the same
 // processes as the controller.
 const (

@@ -32,7 +32,7 @@ func newHTTPRoutes(config *rest.Config) (*httpRoutes, error) {
 	return &httpRoutes{client, dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(gatewayResource("httproutes")).Informer()}, nil
 }
 
-// httpRoute is what a stub reads of an HTTPRoute.
+// httpRoute contains the fields of an HTTPRoute that a stub reads.
 type httpRoute struct {
 	Spec struct {
 		Hostnames  []string `json:"hostnames"`

@@ -15,12 +15,13 @@ import (
 	"time"
 )
 
-// nginx is an nginx whose servers a controller writes. As with NGINX's own controllers, it tells the
-// version of its configuration at a Unix socket, so that the controller knows when a reload is done.
+// nginx is an nginx whose servers a controller writes. As with NGINX's own controllers, it serves
+// the version of its configuration on a Unix socket, so that the controller knows when a reload is
+// done.
 type nginx struct {
 	address string // where it serves HTTP
 	conf    string // the file with its servers, which nginx.conf includes
-	socket  string // where it tells its version
+	socket  string // where it serves its version
 
 	reload   func(context.Context) error // after conf was written; it also starts an nginx that does not run yet
 	reloaded func()                      // called when the new configuration is served
@@ -52,7 +53,7 @@ func (n *nginx) apply(ctx context.Context, routes []Route) error {
 	return nil
 }
 
-// await waits until nginx tells the newest version.
+// await waits until nginx serves the newest version.
 func (n *nginx) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reloadTime)
 	defer cancel()
@@ -89,7 +90,7 @@ func told(ctx context.Context, client *http.Client) (string, error) {
 	return string(text), err
 }
 
-// servers returns the servers of nginx: one for each host, and one that tells the version.
+// servers returns the servers of nginx: one for each host, and one for the version.
 func (n *nginx) servers(routes []Route) []byte {
 	var conf bytes.Buffer
 	add := func(format string, values ...any) { fmt.Fprintf(&conf, format+"\n", values...) }

@@ -22,8 +22,8 @@ const NGINXIncStub = "nginx-inc-stub"
 // NGINX is the path at which the stub expects nginx, as in the image of the controller.
 const NGINX = "/usr/sbin/nginx"
 
-// runNGINXInc is a stub of NGINX Inc's controller. It knows the API server by in-cluster configuration
-// only, needs the IngressClass at its start, and reloads an nginx for each change.
+// runNGINXInc is a stub of NGINX Inc's controller. It supports only in-cluster configuration, needs
+// the IngressClass at its start, and reloads an nginx for each change.
 func runNGINXInc(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(NGINXIncStub, flag.ContinueOnError)
 	configMap, class := flags.String("nginx-configmaps", "", "namespace/name"), flags.String("ingress-class", "nginx", "its name")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// drainTime is how long a proxy waits for requests that are under way when it ends.
+// drainTime is how long a proxy waits for requests in progress when it ends.
 const drainTime = 5 * time.Second
 
 // proxy answers requests by its routes.
@@ -59,7 +59,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, to)
 }
 
-// serve answers requests until ctx ends, and then those that are under way.
+// serve answers requests until ctx ends, and then completes those in progress.
 func (p *proxy) serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
 	drained := make(chan error, 1)

@@ -50,10 +50,10 @@ type frontend interface {
 	publish(ctx context.Context, address string) error
 }
 
-// source is where a controller gets its routes from.
+// source is the API server from which a controller gets its routes.
 type source struct {
 	kubeconfig string
-	address    string // that it writes into the status of what it serves, "" for none
+	address    string // for the status of the objects that it serves, "" for none
 	gateway    bool   // it serves HTTPRoutes, not ingresses
 }
 

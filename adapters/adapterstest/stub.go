@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// First arguments with which a test binary runs as a controller or proxy, and not as a test.
+// The first arguments that make a test binary run as a controller or proxy instead of a test.
 const (
 	single = "stub-single" // the controller answers the requests itself
 	forked = "stub-forked" // the controller configures a proxy like haproxy
@@ -26,7 +26,7 @@ const (
 
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == master {
-		runtime.LockOSThread() // like haproxy, the master has its children from its first thread
+		runtime.LockOSThread() // like haproxy, the master starts its children from its first thread
 	}
 }
 

@@ -39,7 +39,7 @@ type xds struct {
 	stream discovery.AggregatedDiscoveryService_StreamAggregatedResourcesClient
 	node   *core.Node
 	last   map[string]*discovery.DiscoveryResponse // by type
-	names  map[string][]string                     // that are asked for, by type; none: all
+	names  map[string][]string                     // of the requested resources, by type; none means all
 
 	listeners map[string]*listener.Listener
 	routes    map[string]*route.RouteConfiguration
@@ -86,7 +86,7 @@ func follow(ctx context.Context, server, id, group string, apply func(routes map
 	}
 }
 
-// ask asks for the resources of a type, and accepts those that came last.
+// ask requests the resources of a type, and acknowledges the last response.
 func (x *xds) ask(kind string) error {
 	last := x.last[kind]
 	return x.stream.Send(&discovery.DiscoveryRequest{
@@ -94,7 +94,7 @@ func (x *xds) ask(kind string) error {
 	})
 }
 
-// subscribe asks for resources by name, if these are other ones than before.
+// subscribe requests resources by name, if the names have changed.
 func (x *xds) subscribe(kind string, names []string) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -113,7 +113,7 @@ func (x *xds) take(response *discovery.DiscoveryResponse) error {
 		x.clusters, err = unpack(response, (*cluster.Cluster).GetName)
 	case listenerType:
 		x.listeners, err = unpack(response, (*listener.Listener).GetName)
-	case endpointType: // a response need not have those that are as before
+	case endpointType: // a response may omit unchanged resources
 		err = merge(x.endpoints, response, (*endpoint.ClusterLoadAssignment).GetClusterName)
 	case routeType:
 		err = merge(x.routes, response, (*route.RouteConfiguration).GetName)
@@ -183,7 +183,7 @@ func (x *xds) routeNames() (names []string) {
 	return names
 }
 
-// managerOf returns what a listener does with plain HTTP; nil if it does something else.
+// managerOf returns the HTTP connection manager of a listener for plain HTTP, nil for other listeners.
 func managerOf(l *listener.Listener) *hcm.HttpConnectionManager {
 	for _, chain := range l.FilterChains {
 		if chain.TransportSocket != nil {

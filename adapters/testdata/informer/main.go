@@ -1,5 +1,5 @@
-// Command informer is a small ingress controller that knows the API server by in-cluster configuration
-// only. It serves the ingresses and EndpointSlices that its informers have.
+// Command informer is a small ingress controller that supports only in-cluster configuration. It
+// serves the ingresses and EndpointSlices of its informers.
 package main
 
 import (
