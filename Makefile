@@ -39,7 +39,7 @@ migrate: setup build ## compare Traefik with ingress-nginx for examples/migrate/
 history: setup build ## measure the controllers of COMMITS, and add them to the history in docs/results/history
 	hack/history $(COMMITS)
 
-case-matrix: setup build ## change live what the cases cover, results in docs/results/case-matrix and the reference pages
+case-matrix: setup build ## run the cases as live changes, results in docs/results/case-matrix and the reference pages
 	hack/case-matrix
 	$(GO) test ./docs -update
 
@@ -51,8 +51,8 @@ check: ## vet, lint and run the tests that need no nginx, no container engine an
 
 # GORACE shortens the second that the race detector waits at the end of each process. Many tests wait, so
 # one package more than there are processors is tested at a time. The LARGE packages, with many nginxes at
-# once, have the machine to themselves: other tests beside them make whole runs void, and changes late. All
-# packages are compiled before, for the same reason.
+# once, have the machine to themselves: tests that run beside them make runs void and delay changes. For
+# the same reason, all packages are compiled first.
 RACE = GORACE=atexit_sleep_ms=100 $(GO) test -race -timeout 30m
 LARGE = adapters attack cases cmd/windtunnel controller sim/behave/run sim/observe sim/regress/side
 
