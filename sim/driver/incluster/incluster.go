@@ -91,6 +91,7 @@ func (c Controller) adapt(spec *appsv1.DeploymentSpec) {
 	container.Args = slices.Concat(c.Cmd, container.Args, c.args())
 	if !c.Bundled {
 		keepFiles(&spec.Template.Spec)
+		container.ReadinessProbe.HTTPGet.Path = container.LivenessProbe.HTTPGet.Path // only the bundled controller has /readyz
 	}
 	setLimit(&container.Resources, corev1.ResourceCPU, c.Resources.CPU.Quantity)
 	setLimit(&container.Resources, corev1.ResourceMemory, c.Resources.Memory.Quantity)

@@ -28,12 +28,11 @@ func (i *instance) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := i.controller().Objects()
+	objects, err := i.objects()
 	if err != nil {
 		return err
 	}
 	for _, typed := range objects {
-		onTheNode(typed)
 		object, err := cluster.Object(typed)
 		if err != nil {
 			return err
@@ -43,6 +42,19 @@ func (i *instance) install(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// objects returns the objects of the controller.
+func (i *instance) objects() ([]runtime.Object, error) {
+	c := i.controller()
+	objects, err := c.Objects()
+	for _, object := range objects {
+		onTheNode(object)
+		if deployment, ok := object.(*appsv1.Deployment); ok && !c.Bundled {
+			asInAnEngine(&deployment.Spec.Template.Spec)
+		}
+	}
+	return objects, err
 }
 
 // controller describes the subject's controller.
@@ -82,4 +94,11 @@ func onTheNode(object runtime.Object) {
 			}
 		}
 	}
+}
+
+// asInAnEngine makes a pod run as the user of its image, with the privileges that an engine gives to a
+// container. The manifest has those of the bundled controller.
+func asInAnEngine(pod *corev1.PodSpec) {
+	pod.SecurityContext = &corev1.PodSecurityContext{}
+	pod.Containers[0].SecurityContext = nil
 }
