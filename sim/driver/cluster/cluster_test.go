@@ -139,6 +139,28 @@ func TestControllerIsTheRuns(t *testing.T) {
 	}
 }
 
+// The API server does not know the CMD of an image, which the arguments of a container replace. Manifests
+// of ingress-nginx name its program in the arguments, and so the images of forks need it there.
+func TestOtherImagesRunTheirController(t *testing.T) {
+	for image, want := range map[string]string{
+		"registry.example/windtunnel-controller:v1": "--publish-service=",
+		"registry.example/fork:v1":                  "/nginx-ingress-controller",
+	} {
+		i := &instance{driver: &Driver{Options: Options{Image: image}}, home: home{run: "abc"}, subject: subject.Subject{Controller: subject.Bundled}}
+		objects, err := i.controllerObjects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			if d, ok := object.(*appsv1.Deployment); ok {
+				if args := d.Spec.Template.Spec.Containers[0].Args; !strings.HasPrefix(args[0], want) {
+					t.Errorf("%s: the arguments are %v, want %s first", image, args, want)
+				}
+			}
+		}
+	}
+}
+
 // The demands with which the room is computed equal the requests of the pods.
 func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	i := &instance{driver: &Driver{Options: Options{Traffic: 2}}, pool: 3, home: home{run: "abc"}}

@@ -32,6 +32,11 @@ const (
 // tokenName is the name of the Secret with the token of the agents, and of its key.
 const tokenName = "token"
 
+// forkProgram begins the arguments of other controllers than the bundled one, as in the manifests of
+// ingress-nginx: its image names the program in CMD, which arguments replace. An image whose ENTRYPOINT
+// names the program ignores it.
+const forkProgram = "/nginx-ingress-controller"
+
 // write writes objects with the labels of the run.
 func (i *instance) write(ctx context.Context, objects ...runtime.Object) error {
 	client, err := cluster.New(cluster.FinishWrites(i.driver.API, cluster.WriteGrace))
@@ -83,6 +88,9 @@ func (i *instance) controllerObjects() ([]runtime.Object, error) {
 	c := incluster.Controller{
 		Namespace: i.home.name(), Image: image, Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
 		Config: config, Resources: i.subject.Resources, Streams: i.names.references(i.options.Streams),
+	}
+	if !bundled {
+		c.Cmd = []string{forkProgram}
 	}
 	objects, err := c.Objects()
 	if err != nil {
