@@ -192,6 +192,9 @@ func openContainer(ctx context.Context, f driverFlags) (driver.Driver, error) {
 		return nil, fmt.Errorf("--controller=%s is a binary, but containers run images: name one with --image", f.controller)
 	}
 	d := container.Driver{Image: f.image, PortBase: f.portBase}
+	if f.unbundled { // the images of the subjects are looked for when they start
+		return d, nil
+	}
 	return d, d.Available(ctx)
 }
 

@@ -16,3 +16,14 @@ func TestControllerIsAPath(t *testing.T) {
 		t.Errorf("%q, %v", path, err)
 	}
 }
+
+// If no subject runs the bundled controller, its image need not exist.
+func TestContainersOfOtherImages(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+	if _, err := (driverFlags{name: "container"}).open(t.Context()); err == nil {
+		t.Error("the image of the bundled controller is found without an engine")
+	}
+	if _, err := (driverFlags{name: "container", unbundled: true}).open(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
