@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"windtunnel.dev/internal/command"
+	"windtunnel.dev/internal/engine"
 )
 
 // Image is a container image of the engine.
@@ -21,11 +22,20 @@ type Image struct {
 	Labels map[string]string
 }
 
-// Image returns an image of the engine by its name.
-func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
-	out, err := command.New(ctx, c.engine, "image", "inspect", name).Output()
+// FindImage returns an image of the engine by its name. It needs no cluster.
+func FindImage(ctx context.Context, name string) (Image, error) {
+	program, _, err := connect(ctx)
 	if err != nil {
-		return Image{}, fmt.Errorf("%s has no image %s: `make image` builds those of this repository", c.engine, name)
+		return Image{}, err
+	}
+	return inspect(ctx, program, name)
+}
+
+// inspect asks the program of an engine about an image.
+func inspect(ctx context.Context, program, name string) (Image, error) {
+	out, err := command.New(ctx, program, "image", "inspect", name).Output()
+	if err != nil {
+		return Image{}, engine.Missing(name)
 	}
 	var found []struct {
 		ID     string `json:"Id"`
@@ -38,14 +48,14 @@ func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
 		return Image{}, fmt.Errorf("inspect image %s: %w", name, err)
 	}
 	if len(found) != 1 {
-		return Image{}, fmt.Errorf("inspect image %s: %s returned %d images", name, c.engine, len(found))
+		return Image{}, fmt.Errorf("inspect image %s: %s returned %d images", name, program, len(found))
 	}
 	return Image{name, found[0].ID, found[0].Config.Cmd, found[0].Config.Labels}, nil
 }
 
 // Load copies an image from the engine to all nodes that do not have it.
 func (c *Cluster) Load(ctx context.Context, name string) error {
-	image, err := c.Image(ctx, name)
+	image, err := inspect(ctx, c.engine, name)
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,10 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
+	image, err := kindcluster.FindImage(ctx, d.image(s))
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := kindcluster.Create(ctx, in.Index, d.Cluster)
 	if err != nil {
 		return nil, err
@@ -97,11 +101,8 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 			cluster.Delete()
 		}
 	}()
-	i := &instance{subject: s, options: in, setup: setup, cluster: cluster}
+	i := &instance{subject: s, options: in, setup: setup, image: image, cluster: cluster}
 	setup.Metrics = "http://" + i.at(healthPort).String() + "/metrics"
-	if i.image, err = cluster.Image(ctx, d.image(s)); err != nil {
-		return nil, err
-	}
 	if i.api, err = cluster.REST(); err != nil {
 		return nil, err
 	}
