@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/containerd/errdefs"
@@ -18,9 +17,6 @@ import (
 
 // Image is the name that make image gives to the controller's image.
 const Image = "localhost/windtunnel-controller:dev"
-
-// ours begins the names of the images that make image builds.
-const ours = "localhost/windtunnel"
 
 // Bundled is the label of images that contain the bundled controller.
 const Bundled = "dev.windtunnel.controller"
@@ -67,24 +63,3 @@ var quiet = sync.OnceFunc(func() {
 	}
 	log.SetDefault(log.NewNoopLogger())
 })
-
-// Has inspects an image. Its error is that of Missing if the engine does not have the image.
-func Has(ctx context.Context, api client.APIClient, image string) (client.ImageInspectResult, error) {
-	found, err := api.ImageInspect(ctx, image)
-	if errdefs.IsNotFound(err) {
-		return found, Missing(image)
-	}
-	if err != nil {
-		return found, fmt.Errorf("looking for image %s: %w", image, err)
-	}
-	return found, nil
-}
-
-// Missing returns an error about an image that the engine does not have. It says how to get the image:
-// our own are built, others are pulled or loaded.
-func Missing(image string) error {
-	if strings.HasPrefix(image, ours) {
-		return fmt.Errorf("the container engine has no image %s: build it (make image), or name another (--image)", image)
-	}
-	return fmt.Errorf("the container engine has no image %s: pull it (docker pull %[1]s), or load its file (docker load -i FILE)", image)
-}

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/moby/go-archive"
 	"github.com/moby/sys/user"
+
+	"windtunnel.dev/internal/engine"
 )
 
 // Image holds the settings of an unpacked image for its command.
@@ -97,7 +99,7 @@ func fits(file *v1.ConfigFile) error {
 		return fmt.Errorf("it is for %s/%s, but this machine is %s: get the image with --platform %[3]s", file.OS, file.Architecture, want)
 	}
 	if len(file.Config.Entrypoint)+len(file.Config.Cmd) == 0 {
-		return errors.New("it has neither ENTRYPOINT nor CMD, so there is no controller to run: name the image of a controller")
+		return engine.ErrNoCommand
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func inspect(ctx context.Context, program, name string) (Image, error) {
 	var found []struct {
 		ID     string `json:"Id"`
 		Config struct {
-			Cmd    []string
-			Labels map[string]string
+			Entrypoint, Cmd []string
+			Labels          map[string]string
 		}
 	}
 	if err := json.Unmarshal(out, &found); err != nil {
@@ -49,6 +49,9 @@ func inspect(ctx context.Context, program, name string) (Image, error) {
 	}
 	if len(found) != 1 {
 		return Image{}, fmt.Errorf("inspect image %s: %s returned %d images", name, program, len(found))
+	}
+	if len(found[0].Config.Entrypoint)+len(found[0].Config.Cmd) == 0 {
+		return Image{}, fmt.Errorf("image %s: %w", name, engine.ErrNoCommand)
 	}
 	return Image{name, found[0].ID, found[0].Config.Cmd, found[0].Config.Labels}, nil
 }
