@@ -64,7 +64,7 @@ var rules = []struct {
 	{"sim/backend", []string{"github.com/cilium/ebpf", "sim/driver", "sim/scenario", "sim/measure", "sim/corpus"}, "a pod answers, whatever a scenario does with it"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "reading a scenario does not need the code that runs it"},
-	{"sim/adapter", []string{"net", "net/http", "os", "os/exec", "sim/driver", "sim/probe", "sim/scenario", "controller", "adapters"}, "an adapter says how a controller is started and seen; drivers do it"},
+	{"sim/adapter", []string{"net", "net/http", "os", "os/exec", "sim/driver", "sim/probe", "sim/scenario", "controller", "adapters"}, "an adapter says how a controller is started and observed; drivers do it"},
 	{"sim/gateway", []string{"net", "net/http", "os", "os/exec", "sim/cluster", "sim/driver", "sim/scenario", "controller"}, "a route is a pure function of an ingress"},
 	{"sim/definitions", []string{"net", "net/http", "sim/cluster", "sim/driver", "sim/kubeapi"}, "it reads definitions; drivers create them"},
 	{"sim/webhook", []string{"net/http", "os", "sim/kubeapi", "sim/driver", "sim/cluster"}, "it makes certificates and registrations; drivers and cases use them"},

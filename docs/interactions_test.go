@@ -24,7 +24,7 @@ var interactions = []struct {
 		{"`from-to-www-redirect` and TLS", "redirects/from-to-www-tls redirects/from-to-www-certificate"},
 		{"`from-to-www-redirect` and forwarded headers", "redirects/from-to-www-forwarded"},
 	}},
-	{"Redirects among each other", []interaction{
+	{"Several redirects", []interaction{
 		{"`app-root`, `permanent-redirect` and `force-ssl-redirect`", "redirects/app-root-and-redirect"},
 		{"`permanent-redirect` and redirects to HTTPS", "redirects/redirect-before-https"},
 		{"`permanent-redirect` and `temporal-redirect`", "redirects/temporal-before-permanent"},
@@ -37,7 +37,7 @@ var interactions = []struct {
 		{"`rewrite-target` and `use-regex`", "routing/use-regex-of-host routing/rewrite-of-host routing/regex-and-exact-across-ingresses"},
 		{"`rewrite-target` and path types", "routing/rewrite-path-types routing/rewrite-without-groups"},
 		{"`use-regex` and path types", "routing/use-regex routing/regex-order"},
-		{"path types among each other", "routing/exact-and-prefix routing/implementation-specific"},
+		{"path types", "routing/exact-and-prefix routing/implementation-specific"},
 		{"`rewrite-target` and `auth-url`", "auth/url-rewrite"},
 		{"`rewrite-target` and CORS", "cors/rewrite"},
 		{"`rewrite-target` and `custom-http-errors`", "errors/rewrite"},
@@ -133,7 +133,7 @@ type interaction struct {
 func TestInteractionsPage(t *testing.T) {
 	cases := readCovered(t).named
 	var page strings.Builder
-	page.WriteString(`# How settings go together
+	page.WriteString(`# How settings interact
 
 This page lists settings that change each other's effect, with the [behaviour cases](cases.md) that
 show what ingress-nginx does. [covered.md](covered.md) lists the cases of each setting alone.

@@ -53,7 +53,7 @@ type Spec struct {
 	Env map[string]string `yaml:"env,omitempty"`
 	// The working directory, a template. It is created. Default: that of this process.
 	Directory string `yaml:"directory,omitempty"`
-	// Files and folders that are laid out before each start, in their order.
+	// Files and folders that are created before each start, in their order.
 	Files []File `yaml:"files,omitempty"`
 	// The ConfigMap of this file, as namespace/name (a template), that gets the ConfigMap keys of a subject; keys of the file take precedence. Default: the controller has none, and runs report the keys that do not reach it.
 	ConfigMap string `yaml:"configMap,omitempty"`
@@ -85,7 +85,7 @@ type Spec struct {
 	NotApplicable []NotApplicable `yaml:"notApplicable,omitempty"`
 }
 
-// File is a file or folder that is laid out before the controller starts: a text, a copy, a link, or
+// File is a file or folder that is created before the controller starts: a text, a copy, a link, or
 // an empty folder if it is none of these.
 type File struct {
 	// Where, a template. The path counts from the root: /etc/nginx is ROOT/etc/nginx, unless it lies below the root already.

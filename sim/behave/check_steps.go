@@ -266,7 +266,7 @@ func (c *checker) requestOrigin(r Request, path []any) {
 		case err != nil || !loopback.Contains(from) && from != netip.IPv6Loopback():
 			c.Problem(fmt.Sprintf("from: %q is not an address of this machine's loopback", r.From), "write one of 127.0.0.0/8, or ::1", below(path, "from")...)
 		case from.Is6() != r.IPv6:
-			c.Problem("from: "+r.From+" and ipv6: do not go together", "use ::1 with ipv6: true, and 127.0.0.0/8 without", below(path, "from")...)
+			c.Problem("from: "+r.From+" and ipv6: cannot be combined", "use ::1 with ipv6: true, and 127.0.0.0/8 without", below(path, "from")...)
 		}
 	}
 	if r.Proxy == nil {

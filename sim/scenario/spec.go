@@ -77,7 +77,7 @@ type Subject struct {
 	Name string `yaml:"name" jsonschema:"required"`
 	// The controller: bundled for ours, the path of a binary, or image:NAME. Default: bundled or, with an adapter, the adapter's program.
 	Controller string `yaml:"controller,omitempty"`
-	// How the controller is started and seen: the name of an adapter (windtunnel list adapters) or the path of its file.
+	// How the controller is started and observed: the name of an adapter (windtunnel list adapters) or the path of its file.
 	Adapter string `yaml:"adapter,omitempty" jsonschema:"default=ingress-nginx"`
 	// The controller's image, instead of controller: image:NAME. A path that ends with .tar or begins with ./ or / is a file that docker save has written, for the driver local.
 	Image string `yaml:"image,omitempty"`
@@ -158,7 +158,7 @@ type Traffic struct {
 	Ramp *Ramp `yaml:"ramp,omitempty"`
 	// Lets the rate, including that of a ramp, oscillate like a sine.
 	Sine *Sine `yaml:"sine,omitempty"`
-	// How unequal the hosts, with their paths, share the requests: an exponent of Zipf's law. The n-th most popular gets requests in proportion to 1/n^zipf. About 1 is usual for web traffic. Default: all get alike.
+	// How unequally requests are distributed over the hosts, with their paths: the exponent of Zipf's law. The n-th most popular gets requests in proportion to 1/n^zipf. About 1 is usual for web traffic. Default: all hosts get the same share.
 	Zipf float64 `yaml:"zipf,omitempty" jsonschema:"minimum=0,maximum=10"`
 	// The only host to ask, from the population, a manifest or new-hosts; one that ends with .invalid needs no ingress. Default: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`

@@ -19,7 +19,7 @@ const ImagePrefix = scenario.ImagePrefix
 // Subject is one controller with its settings.
 type Subject struct {
 	Name string
-	// Adapter says how the controller is started and seen: the name of an adapter or the path of its
+	// Adapter says how the controller is started and observed: the name of an adapter or the path of its
 	// file. "" means the default adapter.
 	Adapter string
 	// Controller is Bundled, the path of a binary, ImagePrefix and the name or file of an image, or empty:
