@@ -193,7 +193,7 @@ func (i *instance) Healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+incluster.HealthPath(i.subject.Flags), nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@
 package incluster
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -81,6 +82,11 @@ func (c Controller) Objects() ([]runtime.Object, error) {
 	return all, nil
 }
 
+// HealthPath returns the path of the health endpoint of a controller with these flags of its subject.
+func HealthPath(flags map[string]string) string {
+	return cmp.Or(flags["health-check-path"], "/healthz")
+}
+
 // adapt makes a Deployment that of one controller.
 func (c Controller) adapt(spec *appsv1.DeploymentSpec) {
 	spec.Replicas = new(int32(1))
@@ -89,9 +95,11 @@ func (c Controller) adapt(spec *appsv1.DeploymentSpec) {
 	container.Image = c.Image
 	container.ImagePullPolicy = c.Pull
 	container.Args = slices.Concat(c.Cmd, container.Args, c.args())
+	health := HealthPath(c.Scenario)
+	container.StartupProbe.HTTPGet.Path, container.LivenessProbe.HTTPGet.Path = health, health
 	if !c.Bundled {
 		keepFiles(&spec.Template.Spec)
-		container.ReadinessProbe.HTTPGet.Path = container.LivenessProbe.HTTPGet.Path // only the bundled controller has /readyz
+		container.ReadinessProbe.HTTPGet.Path = health // only the bundled controller has /readyz
 	}
 	setLimit(&container.Resources, corev1.ResourceCPU, c.Resources.CPU.Quantity)
 	setLimit(&container.Resources, corev1.ResourceMemory, c.Resources.Memory.Quantity)

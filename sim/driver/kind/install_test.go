@@ -67,7 +67,7 @@ func TestInstalled(t *testing.T) {
 // have capabilities that the manifest drops: they run as in a container of an engine.
 func TestOtherImagesKeepTheirFiles(t *testing.T) {
 	for name, labels := range map[string]map[string]string{"bundled": {engine.Bundled: "controller"}, "another": nil} {
-		i := &instance{image: kindcluster.Image{Name: "some/image:1", Labels: labels}, subject: subject.Subject{Controller: subject.Bundled}}
+		i := &instance{image: kindcluster.Image{Name: "some/image:1", Labels: labels}, subject: subject.Subject{Controller: subject.Bundled, Flags: map[string]string{"health-check-path": "/live"}}}
 		objects, err := i.objects()
 		if err != nil {
 			t.Fatal(err)
@@ -87,8 +87,9 @@ func TestOtherImagesKeepTheirFiles(t *testing.T) {
 		if slices.Contains(container.Args, "--log-format=json") != bundled {
 			t.Errorf("%s: arguments %v", name, container.Args)
 		}
-		if asks := container.ReadinessProbe.HTTPGet.Path == "/readyz"; asks != bundled {
-			t.Errorf("%s: the readiness probe asks %s, which only the bundled controller answers", name, container.ReadinessProbe.HTTPGet.Path)
+		startup, liveness, readiness := container.StartupProbe.HTTPGet.Path, container.LivenessProbe.HTTPGet.Path, container.ReadinessProbe.HTTPGet.Path
+		if asks := readiness == "/readyz"; startup != "/live" || liveness != "/live" || asks != bundled {
+			t.Errorf("%s: the probes request %s, %s and %s; only the bundled controller has /readyz", name, startup, liveness, readiness)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (i *instance) begin(ctx context.Context) error {
 
 // Healthy checks the health endpoint once.
 func (i *instance) Healthy(ctx context.Context) error {
-	return driver.CheckHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz", http.StatusOK)
+	return driver.CheckHealth(ctx, "http://"+i.at(healthPort).String()+incluster.HealthPath(i.subject.Flags), http.StatusOK)
 }
 
 // Stop stops the simulated pods and removes the cluster, unless the cluster is to be kept.
