@@ -37,10 +37,12 @@ func TestCronJobsCreateJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	due := c.Status.LastScheduleTime.Time
-	job := must(r.kube.BatchV1().Jobs("default").Get(t.Context(), fmt.Sprintf("backup-%d", due.Unix()/60), metav1.GetOptions{}))(r)
-	if at := job.Annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"]; at != due.In(zone).Format(time.RFC3339) || !metav1.IsControlledBy(job, c) || job.Labels["kind"] != "backup" {
-		t.Errorf("job %+v", job.ObjectMeta)
+	minute := c.Status.LastScheduleTime.Unix() / 60 // of which later seconds have no Job of their own
+	job := must(r.kube.BatchV1().Jobs("default").Get(t.Context(), fmt.Sprintf("backup-%d", minute), metav1.GetOptions{}))(r)
+	scheduled := job.Annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"]
+	due, err := time.Parse(time.RFC3339, scheduled)
+	if err != nil || due.Unix()/60 != minute || due.In(zone).Format(time.RFC3339) != scheduled || !metav1.IsControlledBy(job, c) || job.Labels["kind"] != "backup" {
+		t.Errorf("job %+v, %v", job.ObjectMeta, err)
 	}
 }
 
@@ -122,11 +124,12 @@ func TestSchedulesThatNeverCome(t *testing.T) {
 func TestCronJobsKnowTheirLatestJob(t *testing.T) {
 	t.Parallel()
 	r := startAlone(t)
-	c := every("0 * * * *", task(""))
+	c := every("0 0 1 1 *", task("")) // no other time comes due while the test runs
+	c.Spec.TimeZone = new("UTC")
 	c.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent
 	r.schedules(c)
-	due := time.Now().Truncate(time.Hour)
-	c.Status.LastScheduleTime = new(metav1.NewTime(due.Add(-time.Hour)))
+	due := time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
+	c.Status.LastScheduleTime = new(metav1.NewTime(due.AddDate(-1, 0, 0)))
 	must(r.kube.BatchV1().CronJobs("default").UpdateStatus(t.Context(), c, metav1.UpdateOptions{}))(r)
 	job := r.runJob(fromCron(c, task(fmt.Sprintf("backup-%d", due.Unix()/60))))
 	running := must(controllers.Start(t.Context(), r.api.Config(), controllers.Options{}, "cronjob"))(r)
