@@ -244,6 +244,9 @@ func TestLargeAndSlowRequestsAreRejected(t *testing.T) {
 			t.Errorf("status %d for a megabyte of headers", answer.StatusCode)
 		}
 	}
+	if status, allowed := w.ask(review(t, ingress("new", nil))); status != http.StatusOK || !allowed {
+		t.Errorf("a small review gets status %d, allowed: %v", status, allowed)
+	}
 	attack.Report(t, row)
 	if attack.Full() {
 		slowBodies(t, w)

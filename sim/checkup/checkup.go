@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -103,7 +104,7 @@ func Do(ctx context.Context, o Options) (Report, error) {
 	if o.Patience == 0 {
 		o.Patience = time.Minute
 	}
-	c := &checkup{Options: o, log: event.NewLog(discard{}, time.Now())}
+	c := &checkup{Options: o, log: event.NewLog(io.Discard, time.Now())}
 	defer c.log.Close()
 	c.log.Tap(c.see)
 	var err error
@@ -178,8 +179,3 @@ func (c *checkup) see(e event.Event) {
 		c.pids = append(c.pids, e.Worker.PID)
 	}
 }
-
-// discard is a log without a file: see gets the events as they are written.
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
