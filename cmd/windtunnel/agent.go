@@ -31,6 +31,7 @@ processes. The harness tells each what to do, by HTTP requests with the token of
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveAgent(cmd.Context(), listen) },
 	}
+	command.AddCommand(agentCopyCommand(), agentExecCommand())
 	command.Flags().StringVar(&listen, "listen", listen, "address to listen on")
 	return command
 }
@@ -40,7 +41,9 @@ func serveAgent(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	server, err := agent.NewServer(os.Getenv(agent.TokenVariable), agent.Observed{Processes: adapter.Processes, Controller: agent.Beside})
+	server, err := agent.NewServer(os.Getenv(agent.TokenVariable), agent.Observed{
+		Processes: adapter.Processes, Controller: agent.Beside, Entry: agent.EntryBeside,
+	})
 	if err != nil {
 		return fmt.Errorf("%w: set %s", err, agent.TokenVariable)
 	}

@@ -8,17 +8,15 @@ import (
 	"syscall"
 
 	"windtunnel.dev/internal/signal"
-	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/probe"
 )
 
 // observer runs the probes of one subject, whose processes it shares a pod with.
 type observer struct {
-	log        *event.Log
-	processes  adapter.Processes
-	controller func() (int, error) // its PID here
-	finder     probe.Finder
+	log      *event.Log
+	observed Observed
+	finder   probe.Finder
 
 	mu      sync.Mutex
 	stop    context.CancelFunc // nil: it observes nothing
@@ -57,6 +55,10 @@ type pendingState struct {
 }
 
 func (o *observer) handle(mux *http.ServeMux, guard func(http.HandlerFunc) http.HandlerFunc) {
+	mux.HandleFunc("GET /observe/entry", guard(func(w http.ResponseWriter, _ *http.Request) {
+		entry, err := o.observed.Entry()
+		answer(w, entry, err)
+	}))
 	mux.HandleFunc("POST /observe/begin", guard(order(o.begin)))
 	mux.HandleFunc("GET /observe/state", guard(func(w http.ResponseWriter, _ *http.Request) { answer(w, o.state(), nil) }))
 	mux.HandleFunc("POST /observe/signal", guard(order(o.signal)))
@@ -79,19 +81,21 @@ func (o *observer) begin(_ context.Context, order observeOrder) (nothing, error)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	o.stop = stop
-	o.workers = probe.WatchWorkers(ctx, o.log, order.Subject, o.processes, o.master)
-	o.usage = probe.WatchUsage(ctx, o.log, o.workers, o.controller)
+	o.workers = probe.WatchWorkers(ctx, o.log, order.Subject, o.observed.Processes, o.master)
+	o.usage = probe.WatchUsage(ctx, o.log, o.workers, o.observed.Controller)
 	if order.Metrics != "" {
 		o.memory = probe.WatchMemory(ctx, o.log, order.Subject, order.Metrics)
 	}
 	return nothing{}, nil
 }
 
-func (o *observer) master() (int, error) { return o.finder.Master(o.controller, o.processes) }
+func (o *observer) master() (int, error) {
+	return o.finder.Master(o.observed.Controller, o.observed.Processes)
+}
 
 func (o *observer) state() processState {
 	var s processState
-	s.Controller, _ = o.controller() // 0 with an error
+	s.Controller, _ = o.observed.Controller() // 0 with an error
 	s.Master, _ = o.master()
 	o.mu.Lock()
 	defer o.mu.Unlock()

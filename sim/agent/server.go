@@ -49,6 +49,8 @@ type Server struct {
 type Observed struct {
 	Processes  adapter.Processes
 	Controller func() (int, error) // its PID, as the agent sees it
+	// Entry returns the first process of the controller's container.
+	Entry func() (Entry, error)
 }
 
 // NewServer returns an agent that requires a token with each request.
@@ -60,7 +62,7 @@ func NewServer(token string, o Observed) (*Server, error) {
 	s := &Server{token: token, start: start, asked: start, store: newStore()}
 	s.log = event.NewLog(s.store, start)
 	s.traffic.log, s.traffic.start = s.log, start
-	s.observer.log, s.observer.processes, s.observer.controller = s.log, o.Processes, o.Controller
+	s.observer.log, s.observer.observed = s.log, o
 	return s, nil
 }
 

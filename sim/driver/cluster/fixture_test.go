@@ -31,6 +31,7 @@ type site struct {
 
 	mu      sync.Mutex
 	agents  map[string]http.Handler // by pod
+	entry   func(pod string) agent.Entry
 	dead    map[string]bool
 	notices []string
 	events  []event.Event
@@ -90,7 +91,9 @@ func (s *site) serve(pod, path string, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.agents[pod] == nil {
-		one, err := agent.NewServer(r.Header.Get(agent.TokenHeader), agent.Observed{Controller: agent.Beside})
+		one, err := agent.NewServer(r.Header.Get(agent.TokenHeader), agent.Observed{
+			Controller: agent.Beside, Entry: func() (agent.Entry, error) { return s.entry(pod), nil },
+		})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
@@ -117,8 +120,14 @@ func (s *site) open(t *testing.T, o Options) *Driver {
 	return d
 }
 
-// prepare begins a run with four simulated pods.
+// prepare begins a run of the bundled controller.
 func (s *site) prepare(t *testing.T, d *Driver) (*instance, error) {
+	t.Helper()
+	return s.prepareSubject(t, d, subject.Bundled)
+}
+
+// prepareSubject begins a run with four simulated pods.
+func (s *site) prepareSubject(t *testing.T, d *Driver, controller string) (*instance, error) {
 	t.Helper()
 	log := event.NewLog(discard{}, time.Now())
 	log.Tap(func(e event.Event) {
@@ -126,7 +135,7 @@ func (s *site) prepare(t *testing.T, d *Driver) (*instance, error) {
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
 	})
-	made, err := d.Prepare(t.Context(), subject.Subject{Name: "subject", Controller: subject.Bundled}, driver.Options{Dir: t.TempDir(), Log: log, Pods: 4})
+	made, err := d.Prepare(t.Context(), subject.Subject{Name: "subject", Controller: controller}, driver.Options{Dir: t.TempDir(), Log: log, Pods: 4})
 	if err != nil {
 		return nil, err
 	}

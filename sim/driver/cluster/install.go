@@ -122,6 +122,9 @@ func (i *instance) adapt(object runtime.Object) bool {
 		o.Rules = append(o.Rules, namespaced()...)
 	case *appsv1.Deployment:
 		i.addObserver(&o.Spec.Template.Spec)
+		if i.relaunched {
+			addLauncher(&o.Spec.Template.Spec, i.entrypoint, i.agentContainer(launcherName, "50m", "64Mi"))
+		}
 	}
 	return true
 }

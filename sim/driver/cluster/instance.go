@@ -37,6 +37,9 @@ type instance struct {
 	pool    int
 	pods    backend.Fleet // nil: not yet
 
+	relaunched bool     // whether the launcher starts the controller
+	entrypoint []string // of the controller's image, if it is relaunched
+
 	current  atomic.Pointer[container] // the controller's; nil before the first
 	forwards []*forward
 	observer *agent.Observation // nil: it does not observe yet
@@ -137,7 +140,7 @@ func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured
 
 // Launch installs the controller, waits for its health endpoint, and starts the traffic pods.
 func (i *instance) Launch(ctx context.Context) error {
-	return i.start(ctx, i.install, i.awaitController, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic)
+	return i.start(ctx, i.install, i.awaitController, i.unhide, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic)
 }
 
 // Revive waits until the kubelet has restarted the controller, in the same pod.
