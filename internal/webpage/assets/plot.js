@@ -36,8 +36,8 @@ function verticals(u, xs, color, dash, width) {
   ctx.restore();
 }
 
-// walk moves the cursor of a plot by the keyboard. The function reveal of a figure, if set, brings a value
-// of x into view.
+// walk moves the cursor of a plot by the keyboard. If a figure has a function reveal, it brings a value of x
+// into view.
 function walk(figure, event) {
   const u = figure.plot, n = u.data[0].length;
   if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -46,7 +46,7 @@ function walk(figure, event) {
   event.preventDefault();
   const at = Math.min(n - 1, Math.max(0, (u.cursor.idx ?? (by > 0 ? -1 : n)) + by));
   figure.reveal?.(u.data[0][at]);
-  // The plot has the range that reveal set only after its own microtask.
+  // The plot applies the range that reveal sets in a microtask.
   queueMicrotask(() => u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 }));
 }
 

@@ -1,6 +1,6 @@
 -- Writes the lines of Lua that nginx executes to LOG: the host of the request, or nothing outside of
 -- requests; a tab; the file; a colon; the line. A worker writes each of them once. The master opens
--- the file, as workers may not.
+-- the file, because workers may lack the permission.
 
 jit.off()
 jit.flush()

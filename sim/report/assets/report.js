@@ -1,3 +1,3 @@
-// The page of a report: its data never change.
+// The script of a report, whose data never change.
 use(JSON.parse(document.getElementById("series").textContent).subjects || []);
 drawAll();

@@ -14,7 +14,8 @@ function format(kind, x) {
   return `${three(x / size)} ${unit}`;
 }
 
-// columns puts the values of series at the commits that any of them has.
+// columns aligns series: xs has the commits of all of them, at their indexes in xs, and spread the values of
+// a series at xs.
 function columns(series) {
   const xs = [...new Set(series.flatMap((s) => s.commits))].sort((a, b) => a - b);
   const at = new Map(xs.map((x, i) => [x, i]));
@@ -63,7 +64,7 @@ function paint(series) {
   };
 }
 
-// range is that of all values, with a margin. It includes zero if that is near.
+// range returns the range of all values, with a margin. It includes zero if the values are near it.
 function range(series) {
   const all = series.flatMap((s) => [...s.low, ...s.high]);
   let low = all.reduce((a, b) => Math.min(a, b), Infinity), high = all.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -114,7 +115,7 @@ function link(text, address) {
   return a;
 }
 
-// readoutOf returns a function that shows a commit, with the reports of its runs.
+// readoutOf returns a function that shows a commit, with links to the reports of its runs.
 function readoutOf(series, place) {
   let shown = null;
   return (commit) => {
@@ -128,12 +129,12 @@ function readoutOf(series, place) {
   };
 }
 
-// reports are the addresses of the reports of a commit's runs.
+// reportsAt returns the addresses of the reports of a commit's runs.
 function reportsAt(series, commit) {
   return series.flatMap((s) => s.runs[s.commits.indexOf(commit)] || []).map((r) => data.reports[r]).filter(Boolean);
 }
 
-// Each row opens a plot of its series.
+// plotRow adds a row with a plot of a row's series.
 function plotRow(row) {
   const series = data.series.filter((s) => s.row === row.id);
   const opened = document.createElement("tr");
@@ -179,7 +180,7 @@ for (const row of rows) {
   th.replaceChildren(button);
 }
 
-// A link to a row opens its plot.
+// follow opens the plot of the row in the page's address.
 function follow() {
   const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (row?.dataset.figure) {
@@ -193,7 +194,7 @@ const form = document.querySelector(".filters");
 const subjects = [...new Set([...document.querySelectorAll("th[data-subject]")].map((th) => th.dataset.subject))];
 for (const name of subjects) form.elements.subject.append(new Option(name, name));
 
-// filter shows the rows and columns that the form selects.
+// filter shows only the rows and columns that the form selects.
 function filter() {
   const wanted = Object.fromEntries(new FormData(form)), words = (wanted.figure || "").toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;

@@ -1,10 +1,10 @@
 // What the plots of a run share. Times in the series are nanoseconds since the start of the run. The
 // files of this folder are one script, after that of all pages: this one first and draw.js last; each
-// of the others adds a kind of plot. The script of a page follows: it calls use and drawAll, once or
-// each time that it has more data.
+// of the others adds a kind of plot. The script of a page follows: it calls use when it has data, and
+// drawAll once.
 let subjects, bins, longest, lowestLatency;
 
-// use has the plots show these timelines.
+// use sets the timelines that the plots show.
 function use(timelines) {
   subjects = timelines;
   bins = subjects.flatMap((s) => s.bins || []);
@@ -21,7 +21,7 @@ const decades = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - M
 const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const highest = (values) => values.reduce((a, b) => Math.max(a, b || 0), 0);
 
-// Rounds are laid one after the other: clock(t) is where t lies in measured time.
+// layout joins the rounds, without the time between them: clock converts a time to seconds of measured time.
 function layout(subject) {
   let offset = 0;
   const rounds = (subject.rounds || []).map((r) => {
@@ -37,7 +37,8 @@ function layout(subject) {
   return { clock, roundOf, total: offset / SECOND, edges: rounds.slice(1).map((r) => r.offset / SECOND) };
 }
 
-// columns are the values of all bins; an empty bin between rounds breaks the lines.
+// columns returns the times of all bins and, for each getter, their values. An empty bin between rounds
+// breaks the lines.
 function columns(subject, getters) {
   const { clock, roundOf } = layout(subject);
   const out = [[], ...getters.map(() => [])];
@@ -55,13 +56,13 @@ function columns(subject, getters) {
   return out;
 }
 
-// alone shows, of a line, the values between two gaps: they have no line.
+// alone shows points only for values between two gaps, because no line leads to them.
 const alone = { show: true, size: 4, filter: (u, i) => {
   const values = u.data[i];
   return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null);
 } };
 
-// lines draws vertical lines: of reloads, and between rounds.
+// lines draws vertical lines at reloads and between rounds.
 function lines(subject) {
   const { clock, edges } = layout(subject);
   return (u) => {
@@ -81,7 +82,7 @@ function within(u, paint) {
   ctx.restore();
 }
 
-// shades are the times in which something was broken on purpose, with its name.
+// shades marks the times of faults, with their names.
 function shades(subject) {
   const { clock } = layout(subject);
   return (u) => within(u, ({ ctx, bbox }) => {
@@ -101,8 +102,8 @@ function shades(subject) {
   });
 }
 
-// local are the events of the mouse that the plots of a subject share: the place of the cursor, and
-// no range, which zoom.js shares with all.
+// local selects the mouse events that the plots of a subject share: they share the cursor, but not the
+// range, which zoom.js sets in all plots.
 const local = { pub: (type) => type === "mousemove" || type === "mouseleave" };
 
 const failed = (bin) => Object.values(bin.failures || {}).reduce((a, b) => a + b, 0);

@@ -1,4 +1,5 @@
-// cdf shows for every time at which any curve steps the share of each.
+// cdf shows the share of changes that were served within a time, with a value of each curve at every time
+// at which any of them steps.
 function cdf() {
   const curves = subjects.flatMap((s, i) => s.curves.map((c) => ({
     label: `${s.name}, ${c.by}`, color: subjectColor(i), dash: c.by === "first worker" ? [5, 4] : undefined,
@@ -15,7 +16,7 @@ function cdf() {
     });
   };
   const percent = (v) => v == null ? "–" : three(v) + " %";
-  // Logarithms as values: the ticks of a logarithmic x axis need whole decades, and a run may span less than one.
+  // The x values are logarithms, because a logarithmic axis only has ticks at whole decades, and a run may span less.
   const ticks = [];
   for (let decade = Math.floor(Math.log10(low)); decade <= Math.log10(high); decade++) {
     for (const step of [1, 2, 5]) {

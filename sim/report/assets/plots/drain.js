@@ -1,5 +1,5 @@
 // drain shows what is left of the draining generations of each subject, by the time since they began to
-// drain: their connections as lines, the rest when read.
+// drain: their connections as lines, the rest only in the legend.
 function drain() {
   const drained = subjects.map((s, i) => ({ name: s.name, left: s.left || [], color: subjectColor(i) })).filter((s) => s.left.length);
   const longest = drained.reduce((a, s) => s.left.length > a.length ? s.left : a, []);

@@ -1,5 +1,5 @@
-// Stacked bars: each cause is drawn from the sum of itself and those below,
-// the tallest first.
+// Stacked bars: the bar of a cause has the height of its own value and of those below it together. The
+// highest bars are drawn first.
 function failures(subject) {
   const causes = [...new Set(bins.flatMap((b) => Object.keys(b.failures || {})))].sort();
   const sums = causes.map((_, i) => (bin) => causes.slice(0, i + 1).reduce((sum, c) => sum + ((bin.failures || {})[c] || 0), 0));

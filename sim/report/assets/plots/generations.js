@@ -1,6 +1,6 @@
-// Stacked areas of the memory of each generation alive: the newest, which
-// serves, at the bottom, and on it those that still drain. Each is drawn from the
-// sum of itself and those below, the tallest first.
+// Stacked areas of the memory of each generation alive: the newest one, which serves, is at the bottom, below
+// those that still drain. Each area has the height of its own value and of those below it together. The
+// highest areas are drawn first.
 function generations(subject) {
   const most = highest(bins.map((b) => (b.layers || []).length));
   let rss = null;

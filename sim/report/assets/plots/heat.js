@@ -1,7 +1,6 @@
-// A heat map of how long the requests of one lane took: a cell is darker the more requests
-// took that long then. Nothing is drawn as a line: the series are what the legend
-// reads out.
-const HEAT_ROWS = 10; // to a decade from 1 µs: measure.HeatRows
+// A heat map of the latencies of one lane over time: the more requests took that long at that time, the
+// darker the cell. The series are not drawn; they only fill the legend.
+const HEAT_ROWS = 10; // per decade, from 1 µs, as measure.HeatRows
 const heatsOf = (lane) => subjects.flatMap((s) => s.heat || []).filter((h) => h.lane === lane);
 const rowsOf = (heat) => heat.columns.flatMap((c) => Object.keys(c.rows).map(Number));
 const latencyOf = (row) => 10 ** (row / HEAT_ROWS) / 1000; // in ms, where the row begins
@@ -15,7 +14,7 @@ function heat(subject, lane) {
   const { clock, roundOf } = layout(subject);
   const endOf = (column) => Math.min(column.at + map.width, subject.rounds[roundOf(column.at)].end);
   const requests = (c) => Object.values(c.rows).reduce((a, b) => a + b, 0);
-  // quantile is the latency that a share of the column's requests do not exceed.
+  // quantile returns the latency that a share of the column's requests do not exceed.
   const quantile = (column, share) => {
     let left = share * requests(column);
     for (const row of Object.keys(column.rows).map(Number).sort((a, b) => a - b)) {

@@ -46,8 +46,8 @@ function marksOf(subject) {
   });
 }
 
-// momentAt finds the moment of a figure's subject that is nearest to a place in its plot, in pixels.
-// A bin is drawn from its beginning, so a moment may be as far behind as a bin is wide.
+// momentAt returns the moment of a figure's subject that is nearest to a place in its plot, in pixels. A bar
+// begins where its bin begins, so a moment may begin up to the width of a bin after it.
 function momentAt(figure, left) {
   const subject = subjects[figure.dataset.subject], u = figure.plot;
   if (!subject) return undefined;
@@ -70,13 +70,13 @@ function openMoment(id) {
   zoomTo(clock(moment.from) - 2, clock(moment.until) + 1, { address: id });
   for (const f of timed()) f.plot.redraw(false);
   figure.scrollIntoView({ block: "start" });
-  details.querySelector(".about").focus({ preventScroll: true }); // not its summary, which the same Enter would fold again
+  details.querySelector(".about").focus({ preventScroll: true }); // not its summary: the same press of Enter would close it
   return true;
 }
 
 const momentIn = (figure, id) => (subjects[figure.dataset.subject].moments || []).find((m) => m.id === id);
 
-// pickable opens the moment at which somebody clicks, or presses Enter, in a figure.
+// pickable lets users open a moment in a figure by a click or by Enter.
 function pickable(figure) {
   const place = figure.querySelector(".plot");
   const pick = (left) => {
@@ -107,7 +107,7 @@ function follow() {
 
 function followLinks() {
   addEventListener("hashchange", follow);
-  // A link to the moment that the address names already changes nothing that the page would hear of.
+  // A link to the moment in the current address causes no hashchange.
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#moment-"]');
     if (!link || !openMoment(link.hash.slice(1))) return;
@@ -115,6 +115,6 @@ function followLinks() {
     history.pushState(null, "", link.hash);
   });
   follow();
-  // When a page has loaded, a browser scrolls to the details themselves: past the plot.
+  // When the page has loaded, the browser scrolls to the details, past the plot.
   if (document.readyState !== "complete") addEventListener("load", () => setTimeout(follow));
 }

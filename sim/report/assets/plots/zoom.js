@@ -6,8 +6,8 @@ let zoomed = null; // [from, until], or null for everything
 const shown = () => zoomed || [0, longest];
 const timed = () => figures.filter((figure) => figure.dataset.subject != null && figure.plot);
 
-// zoomTo shows a range in all plots over time. address is the new fragment of the page's address, if
-// it is not that of the range; subject is that of the plot in which somebody chose the range.
+// zoomTo shows a range in all plots over time. address replaces the fragment of the range in the page's
+// address; subject is the subject of the plot in which the range was chosen.
 function zoomTo(from, until, { address, subject } = {}) {
   const width = Math.min(Math.max(until - from, LEAST), longest);
   const begin = Math.min(Math.max(from, 0), longest - width);
@@ -20,7 +20,7 @@ function zoomTo(from, until, { address, subject } = {}) {
 
 const zoomOut = () => zoomTo(0, longest);
 
-// zoomBy makes the range longer or shorter by a factor, around a time.
+// zoomBy multiplies the length of the range by a factor, around a time.
 function zoomBy(factor, at, origin) {
   const [from, until] = shown(), center = at ?? (from + until) / 2;
   zoomTo(center - (center - from) * factor, center + (until - center) * factor, origin);
@@ -32,7 +32,7 @@ function move(share, origin) {
   zoomTo(from + by, until + by, origin);
 }
 
-// reveal moves the range so that a time is in it.
+// reveal moves the range so that it includes a time.
 function reveal(at) {
   const [from, until] = shown();
   if (at < from) zoomTo(at, at + until - from);
@@ -47,8 +47,8 @@ function sayRange() {
   }
 }
 
-// Browsers limit how often a page may set its address. If somebody follows a link meanwhile, the
-// address is that of the link.
+// setAddress waits, because browsers limit how often a page may set its address. If a link is followed
+// meanwhile, its address stays.
 let pending = 0;
 function setAddress(fragment) {
   clearTimeout(pending);
@@ -58,7 +58,7 @@ function setAddress(fragment) {
   }, 150);
 }
 
-// rangeIn returns the range and the subject that a fragment names, or null.
+// rangeIn returns the range and the subject in a fragment, or null.
 function rangeIn(fragment) {
   const named = new URLSearchParams(fragment), range = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(named.get("t") || "");
   return range && { from: Number(range[1]), until: Number(range[2]), subject: named.get("subject") };
@@ -72,7 +72,7 @@ const keys = {
   "0": zoomOut, Escape: zoomOut,
 };
 
-// zoomKey zooms by a key that somebody pressed in a plot.
+// zoomKey handles a key that was pressed in a plot.
 function zoomKey(figure, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const u = figure.plot, origin = { subject: nameOf(figure) };
@@ -83,7 +83,7 @@ function zoomKey(figure, event) {
   event.preventDefault();
 }
 
-// zoomable lets a figure zoom by wheel and keys. The plot itself reports what is dragged.
+// zoomable lets users zoom a figure by wheel and keys. The hook setSelect of the plot handles dragging.
 function zoomable(figure) {
   const place = figure.querySelector(".plot");
   if (document.getElementById("zoom-keys")) place.setAttribute("aria-describedby", "zoom-keys");
@@ -105,7 +105,7 @@ function showZoomControls() {
   sayRange();
 }
 
-// dragged zooms to what somebody selected in a plot.
+// dragged zooms to the selection in a plot.
 function dragged(u) {
   const { left, width } = u.select;
   if (width < 5) return;

@@ -1,5 +1,5 @@
-// The page of a run that goes on: each message has what changed since the one
-// before. Only plots that somebody sees are drawn again.
+// The page of a run in progress: each message has the changes since the previous one. Only visible plots are
+// drawn again.
 const element = (id) => document.getElementById(id);
 const MOST_FAILURES = 100, MOST_LINES = 500;
 let paused = false, latest = null, dirty = new Set();
@@ -10,7 +10,7 @@ const nothing = () => [...document.querySelectorAll("[data-row]")].map((row) => 
 }));
 let received = nothing(), lost = [], logs = received.map(() => []);
 
-// mergeByTime puts changed entries in the place of those of the same time.
+// mergeByTime replaces entries by changed ones of the same time, and inserts new ones in order.
 function mergeByTime(all, changed) {
   for (const one of changed || []) {
     let i = all.length;
@@ -140,7 +140,7 @@ drawAll();
 figures.forEach((figure) => observer.observe(figure));
 
 const events = new EventSource("events");
-events.onopen = () => { // a new connection begins with everything
+events.onopen = () => { // the first message of a connection has everything
   received = nothing();
   lost = [];
   logs = received.map(() => []);
