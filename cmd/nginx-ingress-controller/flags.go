@@ -126,7 +126,7 @@ func (f *flags) addNginx() {
 
 func (f *flags) addOurs() {
 	s := f.set
-	s.Float64Var(&f.dynamicSyncRate, "dynamic-sync-rate-limit", 0, "maximum number of syncs per second, if not every one reloads nginx; reloads keep the limit of --sync-rate-limit; 0: --sync-rate-limit")
+	s.Float64Var(&f.dynamicSyncRate, "dynamic-sync-rate-limit", 0, "maximum number of syncs per second; --sync-rate-limit then limits only reloads; 0: --sync-rate-limit limits all syncs")
 	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "send endpoints to nginx without a reload; false: render them into nginx.conf")
 	s.StringVar(&f.root, "nginx-root", "", "folder in which to create /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx")
 	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")

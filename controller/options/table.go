@@ -124,7 +124,7 @@ type Config struct {
 	// limit-rate*.
 	WhitelistSourceRange  []string `key:"whitelist-source-range" protects:"yes" kind:"cidr" default:"" doc:"Allowed clients; empty: all."`
 	DenylistSourceRange   []string `key:"denylist-source-range" protects:"yes" kind:"cidr" default:"" doc:"Denied clients."`
-	BlockCIDRs            []string `key:"block-cidrs" protects:"yes" kind:"cidr" default:"" doc:"Clients denied by every server. A path with a list of its own (allowlist-source-range, denylist-source-range) has that list in place of it."`
+	BlockCIDRs            []string `key:"block-cidrs" protects:"yes" kind:"cidr" default:"" doc:"Clients denied by every server. A path with its own list (allowlist-source-range, denylist-source-range) uses that list instead."`
 	BlockUserAgents       []string `key:"block-user-agents" protects:"yes" kind:"mapkey" default:"" doc:"Blocked user agents; ~ or ~* starts a regular expression."`
 	BlockReferers         []string `key:"block-referers" protects:"yes" kind:"mapkey" default:"" doc:"Blocked referers; ~ or ~* starts a regular expression."`
 	LimitConnZoneVariable string   `key:"limit-conn-zone-variable" protects:"yes" kind:"variable" default:"$binary_remote_addr" doc:"Variable that identifies a client for limits."`
