@@ -26,8 +26,10 @@ func checkLuaFiles(in compile.Input, dir string) error {
 	}
 	for _, named := range luaFiles(conf) {
 		if _, err := os.Stat(named.path); errors.Is(err, fs.ErrNotExist) {
-			file := strings.TrimPrefix(named.path, dir+"/")
-			return fmt.Errorf("the folder with Lua code lacks %s, which nginx.conf names in %s: add the file; an empty one does nothing", file, named.directive)
+			if file, inside := strings.CutPrefix(named.path, dir+"/"); inside {
+				return fmt.Errorf("the folder with Lua code lacks %s, which nginx.conf names in %s: add the file; an empty one does nothing", file, named.directive)
+			}
+			return fmt.Errorf("there is no file %s, which nginx.conf names in %s: create it; an empty one does nothing", named.path, named.directive)
 		}
 	}
 	return nil

@@ -48,6 +48,7 @@ func TestLuaCodeThatLacksFiles(t *testing.T) {
 		{without: "nginx/ngx_conf_external_auth.lua"},
 		{without: "nginx/ngx_conf_log_block.lua", want: "the folder with Lua code lacks nginx/ngx_conf_log_block.lua, which nginx.conf names in log_by_lua_file: add the file; an empty one does nothing"},
 		{template: "http {\n\tinit_by_lua_file /etc/nginx/lua/mine.lua;\n}\n", want: "lacks mine.lua, which nginx.conf names in init_by_lua_file"},
+		{template: "http {\n\tinit_by_lua_file /nowhere/mine.lua;\n}\n", want: "there is no file /nowhere/mine.lua, which nginx.conf names in init_by_lua_file: create it; an empty one does nothing"},
 		{template: "http {\n\tinit_by_lua_file mine.lua;\n\tserver {\n\t\tcontent_by_lua_file /etc/nginx/lua/$host.lua;\n\t}\n}\n"},
 	} {
 		root, code := t.TempDir(), t.TempDir()
