@@ -119,6 +119,9 @@ func (o abOptions) openSides(ctx context.Context, s *scenario.Scenario, sides *[
 			return fmt.Errorf("--%s: %w", side.Name, err)
 		}
 	}
+	if err := o.driver.forSubjectsOf(sides[0].In(s), sides[1].In(s)).checkBundled(); err != nil {
+		return err
+	}
 	for i := range sides {
 		mine := sides[i].In(s)
 		d, err := o.driver.forSubjectsOf(mine).open(ctx)

@@ -19,7 +19,6 @@ import (
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/judge"
-	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -147,7 +146,7 @@ func (o adapterCheckOptions) parse(what string) (subject.Subject, *adapter.Adapt
 	if err != nil {
 		return subject.Subject{}, nil, err
 	}
-	return subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{parsed}}})[0], a, nil
+	return subject.Of(together(parsed))[0], a, nil
 }
 
 // folder returns the folder for logs, and a function that removes it if it is temporary.

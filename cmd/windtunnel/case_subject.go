@@ -17,7 +17,6 @@ import (
 	casereport "windtunnel.dev/sim/behave/report"
 	caserun "windtunnel.dev/sim/behave/run"
 	"windtunnel.dev/sim/driver"
-	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -53,7 +52,7 @@ func (s *caseSubject) open(ctx context.Context) (driver.Driver, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: parsed}})[0]
+		s.given = subject.Of(together(parsed...))[0]
 	}
 	s.driver.unbundled = !s.isBundled()
 	if err := s.driver.checkBundled(); err != nil {

@@ -242,23 +242,27 @@ func openCluster(ctx context.Context, f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// forSubjectsOf returns the flags with the number of subjects that need ports, and whether none of
-// them runs the bundled controller.
-func (f driverFlags) forSubjectsOf(s *scenario.Scenario) driverFlags {
-	f.unbundled, f.subjects = !trial.UsesBundled(s), len(s.Subjects)
+// forSubjectsOf returns the flags with the number of subjects of one scenario that need ports, and whether
+// no subject runs the bundled controller.
+func (f driverFlags) forSubjectsOf(all ...*scenario.Scenario) driverFlags {
+	f.unbundled = !slices.ContainsFunc(all, trial.UsesBundled)
+	for _, s := range all {
+		f.subjects = max(f.subjects, len(s.Subjects))
+	}
 	return f
 }
 
-// checkBundled returns an error if a flag names the bundled controller, and no subject runs it.
+// checkBundled returns an error if a flag names the bundled controller, and no subject runs it. A command
+// calls it once, for all its subjects.
 func (f driverFlags) checkBundled() error {
-	if !f.unbundled {
+	if !f.unbundled || !f.replacesController() {
 		return nil
 	}
 	flag := "image"
-	if f.controller != "" { // not the flag of adapter check, which names any controller
+	if f.controller != "" {
 		flag = "controller"
 	}
-	return refuseUnused(f.set, "it names the bundled controller, and no subject runs that: leave the flag out, or let a subject run bundled", flag)
+	return fmt.Errorf("--%s has no effect: it names the bundled controller, and no subject runs that: leave the flag out, or let a subject run bundled", flag)
 }
 
 // checkPorts returns an error if not all ports of the subjects are valid.

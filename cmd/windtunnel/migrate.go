@@ -138,7 +138,7 @@ func (o migrateOptions) subjects() ([]scenario.Subject, error) {
 		names[s.Name] = flag
 		all = append(all, s)
 	}
-	return all, nil
+	return all, o.driver.forSubjectsOf(together(all...)).checkBundled()
 }
 
 // plan reads the manifests and opens the drivers. Nothing is started.
@@ -174,7 +174,7 @@ func (o migrateOptions) plan(ctx context.Context, paths []string, stdin io.Reade
 	plan.From, plan.To = sides[0], sides[1:]
 	if !o.skipCosts {
 		plan.Costs = &migrate.Costs{Subjects: subjects, Size: migrate.SizeOf(plan.Derived, manifests), Length: o.length, Watch: o.progress.show(stderr)}
-		if plan.Costs.Driver, err = o.driver.forSubjectsOf(&scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}).open(ctx); err != nil {
+		if plan.Costs.Driver, err = o.driver.forSubjectsOf(together(subjects...)).open(ctx); err != nil {
 			return plan, err
 		}
 		if err := plan.Costs.Check(); err != nil {
@@ -187,7 +187,7 @@ func (o migrateOptions) plan(ctx context.Context, paths []string, stdin io.Reade
 // side returns a controller with the options for running cases on it.
 func (o migrateOptions) side(ctx context.Context, s scenario.Subject) (migrate.Side, error) {
 	how := caseSubject{installations: o.installations, driver: o.driver, text: s.Name}
-	how.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{s}}})[0]
+	how.given = subject.Of(together(s))[0]
 	d, err := how.openGiven(ctx)
 	if err != nil {
 		return migrate.Side{}, err

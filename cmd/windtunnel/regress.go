@@ -53,7 +53,8 @@ tree, with settings:
   nginx=PATH   flag.NAME=VALUE   config.KEY=VALUE
 Settings alone mean bundled with these settings. A revision uses the template and the Lua
 code at their paths in our repository or in ingress-nginx's. Both sides are rendered by the
-bundled controller.
+bundled controller. A side can also be another controller, as for run --subject: the path of
+a program, image:NAME, image:FILE.tar or an adapter. Then only behaviour is compared.
 
 Both sides render each cluster of the corpus: a file of manifests, as kubectl get -o yaml
 writes it, or a behaviour case. The configurations are compared as nginx reads them: without
@@ -118,6 +119,9 @@ func (o *regressOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	subjects, err := o.subjects(ctx, folder.Path)
 	if err != nil {
+		return err
+	}
+	if err := o.driver.forSubjectsOf(together(subjects[:]...)).checkBundled(); err != nil {
 		return err
 	}
 	if err := refusedByBoth(subjects); err != nil {

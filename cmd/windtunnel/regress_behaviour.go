@@ -169,7 +169,7 @@ func (a *sideAsker) open(ctx context.Context, side string) (caseSubject, driver.
 		installations: min(4*runtime.NumCPU(), mostInstallations), text: side,
 		driver: a.driver, bundled: spec.Controller == scenario.Bundled,
 	}
-	s.given = subject.Of(&scenario.Scenario{Spec: scenario.Spec{Subjects: []scenario.Subject{spec}}})[0]
+	s.given = subject.Of(together(spec))[0]
 	d, err := s.openGiven(ctx)
 	return s, d, err
 }

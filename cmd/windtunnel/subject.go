@@ -143,6 +143,11 @@ func set(s *scenario.Subject, key, value string) (err error) {
 	return err
 }
 
+// together returns a scenario that consists of subjects.
+func together(subjects ...scenario.Subject) *scenario.Scenario {
+	return &scenario.Scenario{Spec: scenario.Spec{Subjects: subjects}}
+}
+
 func absolute(path string, isPath bool) (string, error) {
 	if !isPath || path == "" {
 		return path, nil

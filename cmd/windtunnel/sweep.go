@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
@@ -22,7 +21,6 @@ import (
 	"windtunnel.dev/sim/sweep"
 	"windtunnel.dev/sim/sweep/report"
 	sweeprun "windtunnel.dev/sim/sweep/run"
-	"windtunnel.dev/sim/trial"
 )
 
 // sweepOptions contains the flags of sweep.
@@ -98,10 +96,11 @@ func (o sweepOptions) sweep(ctx context.Context, path string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	o.driver.unbundled = !slices.ContainsFunc(planned, func(p sweep.Planned) bool { return trial.UsesBundled(p.Scenario) })
+	var all []*scenario.Scenario
 	for _, p := range planned {
-		o.driver.subjects = max(o.driver.subjects, len(p.Scenario.Subjects))
+		all = append(all, p.Scenario)
 	}
+	o.driver = o.driver.forSubjectsOf(all...)
 	if err := o.driver.checkBundled(); err != nil {
 		return err
 	}

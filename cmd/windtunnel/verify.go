@@ -76,7 +76,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 	if err != nil {
 		return err
 	}
-	o.driver.unbundled = !slices.ContainsFunc(all, trial.UsesBundled)
+	o.driver = o.driver.forSubjectsOf(all...)
 	if err := o.driver.checkBundled(); err != nil {
 		return err
 	}
