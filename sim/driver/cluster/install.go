@@ -121,12 +121,22 @@ func (i *instance) adapt(object runtime.Object) bool {
 	case *rbacv1.Role:
 		o.Rules = append(o.Rules, namespaced()...)
 	case *appsv1.Deployment:
+		if !i.isBundled() {
+			loosen(&o.Spec.Template.Spec.Containers[0])
+		}
 		i.addObserver(&o.Spec.Template.Spec)
 		if i.relaunched {
 			addLauncher(&o.Spec.Template.Spec, i.entrypoint, i.agentContainer(launcherName, "50m", "64Mi"))
 		}
 	}
 	return true
+}
+
+// loosen lets the container of another controller than the bundled one write the files of its image, and
+// use the capability to bind low ports: programs that have it do not start where it is dropped.
+func loosen(container *corev1.Container) {
+	container.SecurityContext.ReadOnlyRootFilesystem = new(false)
+	container.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_BIND_SERVICE"}
 }
 
 // isClusterWide reports whether a rule is about objects that are in no namespace: the IngressClasses.

@@ -64,6 +64,12 @@ func (i *instance) Pods() backend.Fleet   { return i.pods }
 func (i *instance) Died() <-chan struct{} { return i.current.Load().died }
 func (i *instance) Err() error            { return i.current.Load().err }
 
+// isBundled reports whether the subject's image is the bundled controller's.
+func (i *instance) isBundled() bool {
+	_, bundled := i.driver.image(i.subject)
+	return bundled
+}
+
 // Controller returns the PID of the controller, in its pod.
 func (i *instance) Controller() int {
 	controller, _ := i.observer.Processes()

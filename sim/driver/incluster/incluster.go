@@ -105,14 +105,11 @@ func (c Controller) adapt(spec *appsv1.DeploymentSpec) {
 	setLimit(&container.Resources, corev1.ResourceMemory, c.Resources.Memory.Quantity)
 }
 
-// keepFiles makes a pod fit for other controllers than the bundled one. Their images have a template and
-// Lua code in folders that the bundled controller fills itself, where the manifest has empty volumes. Their
-// programs may have the capability to bind low ports, and do not start where it is dropped.
+// keepFiles makes a pod fit for the images of other controllers than the bundled one. They have a template
+// and Lua code in folders that the bundled controller fills itself, where the manifest has empty volumes.
+// Which privileges they get depends on the cluster: callers set them.
 func keepFiles(pod *corev1.PodSpec) {
-	container := &pod.Containers[0]
-	pod.Volumes, container.VolumeMounts = nil, nil
-	container.SecurityContext.ReadOnlyRootFilesystem = new(false)
-	container.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_BIND_SERVICE"}
+	pod.Volumes, pod.Containers[0].VolumeMounts = nil, nil
 }
 
 // args returns the arguments after the manifest's. Of two equal flags, the controller uses the last.

@@ -49,10 +49,10 @@ func (i *instance) objects() ([]runtime.Object, error) {
 	c := i.controller()
 	objects, err := c.Objects()
 	for _, object := range objects {
-		onTheNode(object)
 		if deployment, ok := object.(*appsv1.Deployment); ok && !c.Bundled {
 			asInAnEngine(&deployment.Spec.Template.Spec)
 		}
+		onTheNode(object)
 	}
 	return objects, err
 }
