@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,12 +76,19 @@ func (i *instance) findController(ctx context.Context) (*corev1.Pod, *corev1.Con
 // failed returns an error if the first container cannot run, with its last log line if it has one. It
 // also writes the container's log to controller.log.
 func (i *instance) failed(ctx context.Context, pod corev1.Pod, status *corev1.ContainerStatus) error {
-	ended := status != nil && (status.State.Terminated != nil || status.LastTerminationState.Terminated != nil)
-	if !ended {
-		if why := whyNotRunning(pod); why != "" && status != nil {
-			return errors.New(why)
-		}
+	if status == nil {
 		return nil // a pod that is not scheduled yet may be soon
+	}
+	ended := cmp.Or(status.State.Terminated, status.LastTerminationState.Terminated)
+	if ended == nil {
+		why := whyNotRunning(pod)
+		if why == "" {
+			return nil
+		}
+		if waits := status.State.Waiting; waits != nil && strings.HasSuffix(waits.Reason, "ContainerError") {
+			return notRunning{errors.New(why)}
+		}
+		return errors.New(why)
 	}
 	text, err := i.driver.client.CoreV1().Pods(i.home.name()).GetLogs(pod.Name, &corev1.PodLogOptions{
 		Container: incluster.Container, Previous: status.State.Terminated == nil,
@@ -87,9 +96,21 @@ func (i *instance) failed(ctx context.Context, pod corev1.Pod, status *corev1.Co
 	if err != nil {
 		text = []byte(err.Error())
 	}
-	var last subject.Tail
-	last.Write(text)
-	return errors.Join(fmt.Errorf("the controller ended: %s", last.Last()), os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
+	return errors.Join(notRunning{incluster.Ended(*ended, text)}, os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
+}
+
+// notRunning is the error of a controller whose container does not start, or has ended.
+type notRunning struct{ error }
+
+func (n notRunning) Unwrap() error { return n.error }
+
+// withNeeds adds to the error of a first start what the driver needs of the image of another controller than
+// the bundled one, if its container does not run.
+func (i *instance) withNeeds(err error) error {
+	if why := (notRunning{}); i.isBundled() || !errors.As(err, &why) {
+		return err
+	}
+	return fmt.Errorf("%w; with --driver cluster, an image must run as user 101, and have its program at %s: use --driver kind or container for others", err, forkProgram)
 }
 
 // follow follows the log of the controller's container, and the container, until the instance stops.

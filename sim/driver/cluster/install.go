@@ -243,7 +243,7 @@ func whyNotRunning(pod corev1.Pod) string {
 			return waits.Reason + ": " + waits.Message
 		}
 		if ended := status.State.Terminated; ended != nil {
-			return fmt.Sprintf("its container %s ended with code %d (%s)", status.Name, ended.ExitCode, ended.Reason)
+			return fmt.Sprintf("its container %s ended with %s", status.Name, incluster.Ending(*ended))
 		}
 	}
 	return ""

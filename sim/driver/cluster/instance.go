@@ -146,7 +146,7 @@ func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured
 
 // Launch installs the controller, waits for its health endpoint, and starts the traffic pods.
 func (i *instance) Launch(ctx context.Context) error {
-	return i.start(ctx, i.install, i.awaitController, i.unhide, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic)
+	return i.withNeeds(i.start(ctx, i.install, i.awaitController, i.unhide, i.follow, i.forward, i.observe, i.awaitHealthy, i.startTraffic))
 }
 
 // Revive waits until the kubelet has restarted the controller, in the same pod.
@@ -188,7 +188,7 @@ func (i *instance) ended() error {
 	c := i.current.Load()
 	select {
 	case <-c.died:
-		return c.err
+		return notRunning{c.err}
 	default:
 		return nil
 	}

@@ -102,11 +102,7 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	if err != nil {
 		text = []byte(err.Error())
 	}
-	var last subject.Tail
-	last.Write(text)
-	return errors.Join(
-		fmt.Errorf("the controller ended with code %d: %s", ended.ExitCode, last.Last()),
-		os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
+	return errors.Join(incluster.Ended(*ended, text), os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
 }
 
 // follow starts to follow the container's log and to wait for its end.
