@@ -58,6 +58,7 @@ type Run struct {
 	Driver      string            `json:"driver"`                // where it ran: local, container, kind, cluster
 	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
+	Images      map[string]string `json:"images,omitempty"`      // the images of the controllers, by subject; programs of the machine have none
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
 	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two polls of a worker; 0: the default
 	Population  *Population       `json:"population,omitempty"`  // of an imported cluster

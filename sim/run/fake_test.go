@@ -48,6 +48,8 @@ type stage struct {
 
 func (*stage) Name() string { return "stage" }
 
+func (*stage) ImageOf(s subject.Subject) string { return "registry.example/" + s.Name }
+
 func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options) (driver.Instance, error) {
 	if err := s.unprepared[of.Name]; err != nil {
 		return nil, err

@@ -135,11 +135,15 @@ func header(o Options, imported *event.Population) *event.Run {
 		Driver:      o.Driver.Name(),
 		Start:       o.Start,
 		Environment: o.Environment,
+		Images:      map[string]string{},
 		Granularity: o.Scenario.Granularity,
 		Population:  imported,
 	}
-	for _, s := range o.Scenario.Subjects {
+	for _, s := range subject.Of(o.Scenario) {
 		run.Subjects = append(run.Subjects, s.Name)
+		if image := driver.ImageOf(o.Driver, s); image != "" {
+			run.Images[s.Name] = image
+		}
 	}
 	return run
 }

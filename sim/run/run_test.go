@@ -63,6 +63,9 @@ func TestSubjectsTakeTurns(t *testing.T) {
 	if events[0].Run == nil || !slices.Equal(events[0].Run.Subjects, []string{"a", "b"}) || events[0].Run.Driver != "stage" {
 		t.Errorf("the log begins with %+v", events[0])
 	}
+	if diff := cmp.Diff(map[string]string{"a": "registry.example/a", "b": "registry.example/b"}, events[0].Run.Images); diff != "" {
+		t.Errorf("the images of the subjects (-want +got):\n%s", diff)
+	}
 	made := map[string]int{}
 	for _, e := range events {
 		if e.Change != nil {

@@ -115,14 +115,8 @@ var unsupportedFaults = map[fault.Need]string{
 	fault.Configuration: "the files and the network of nginx's container are out of reach: use --driver local, container or kind",
 }
 
-// image returns the image of a subject's controller, and whether it is the bundled one's.
-func (d *Driver) image(s subject.Subject) (name string, bundled bool) {
-	name = d.Image
-	if s.Controller != subject.Bundled {
-		name = strings.TrimPrefix(s.Controller, subject.ImagePrefix)
-	}
-	return name, repository(name) == repository(engine.Image)
-}
+// ImageOf implements driver.ImageRunner.
+func (d *Driver) ImageOf(s subject.Subject) string { return cmp.Or(s.Image(), d.Image) }
 
 // repository returns the last part of the name of an image, without its tag.
 func repository(image string) string {

@@ -72,7 +72,7 @@ func (i *instance) secret() *corev1.Secret {
 // controllerObjects returns the objects of deploy for a controller that only sees its own
 // namespace.
 func (i *instance) controllerObjects() ([]runtime.Object, error) {
-	image, bundled := i.driver.image(i.subject)
+	bundled := i.isBundled()
 	flags := map[string]string{
 		"watch-namespace":            i.home.name(),
 		"ingress-class":              i.names.class(corpus.IngressClass),
@@ -86,7 +86,7 @@ func (i *instance) controllerObjects() ([]runtime.Object, error) {
 		config[key] = i.names.reference(value)
 	}
 	c := incluster.Controller{
-		Namespace: i.home.name(), Image: image, Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
+		Namespace: i.home.name(), Image: i.driver.ImageOf(i.subject), Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
 		Config: config, Resources: i.subject.Resources, Streams: i.names.references(i.options.Streams),
 	}
 	if !bundled {

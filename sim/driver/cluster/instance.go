@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/adapter"
 	"windtunnel.dev/sim/agent"
 	"windtunnel.dev/sim/backend"
@@ -66,8 +67,7 @@ func (i *instance) Err() error            { return i.current.Load().err }
 
 // isBundled reports whether the subject's image is the bundled controller's.
 func (i *instance) isBundled() bool {
-	_, bundled := i.driver.image(i.subject)
-	return bundled
+	return repository(i.driver.ImageOf(i.subject)) == repository(engine.Image)
 }
 
 // Controller returns the PID of the controller, in its pod.

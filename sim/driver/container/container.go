@@ -5,11 +5,11 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"windtunnel.dev/adapters"
 	"windtunnel.dev/internal/engine"
@@ -32,6 +32,7 @@ type Driver struct {
 var (
 	_ driver.SubjectLimiter = Driver{}
 	_ driver.PodLimiter     = Driver{}
+	_ driver.ImageRunner    = Driver{}
 )
 
 // Name returns "container".
@@ -45,19 +46,13 @@ func (d Driver) Available(ctx context.Context) error {
 		return err
 	}
 	defer provider.Close()
-	_, err = engine.Has(ctx, provider.Client(), d.image(subject.Bundled))
+	_, err = engine.Has(ctx, provider.Client(), d.ImageOf(subject.Subject{Controller: subject.Bundled}))
 	return err
 }
 
-// image returns the image of a controller as a scenario names it.
-func (d Driver) image(controller string) string {
-	if name, ok := strings.CutPrefix(controller, subject.ImagePrefix); ok {
-		return name
-	}
-	if d.Image != "" {
-		return d.Image
-	}
-	return engine.Image
+// ImageOf implements driver.ImageRunner.
+func (d Driver) ImageOf(s subject.Subject) string {
+	return cmp.Or(s.Image(), d.Image, engine.Image)
 }
 
 // Room implements driver.PodLimiter.
@@ -93,7 +88,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	image, err := engine.Has(ctx, provider.Client(), d.image(s.Controller))
+	image, err := engine.Has(ctx, provider.Client(), d.ImageOf(s))
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +100,6 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, errors.Join(err, cluster.Discard(ctx))
 	}
-	r := &runtime{cluster: cluster, setup: setup, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}
+	r := &runtime{cluster: cluster, setup: setup, provider: provider, image: image, name: d.ImageOf(s), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}
 	return cluster.WithRuntime(ctx, setup, r)
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"k8s.io/client-go/kubernetes"
 
@@ -42,6 +41,7 @@ var (
 	_ driver.FaultLimiter   = Driver{}
 	_ driver.SubjectLimiter = Driver{}
 	_ driver.PodLimiter     = Driver{}
+	_ driver.ImageRunner    = Driver{}
 )
 
 // Name returns "kind".
@@ -88,7 +88,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 	if err != nil {
 		return nil, err
 	}
-	image, err := kindcluster.FindImage(ctx, d.image(s))
+	image, err := kindcluster.FindImage(ctx, d.ImageOf(s))
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +144,7 @@ func (i *instance) listen() (err error) {
 	return nil
 }
 
-// image returns the image of the subject's controller.
-func (d Driver) image(s subject.Subject) string {
-	if s.Controller != subject.Bundled {
-		return strings.TrimPrefix(s.Controller, subject.ImagePrefix)
-	}
-	return cmp.Or(d.Controller, engine.Image)
+// ImageOf implements driver.ImageRunner.
+func (d Driver) ImageOf(s subject.Subject) string {
+	return cmp.Or(s.Image(), d.Controller, engine.Image)
 }
