@@ -1,17 +1,21 @@
 package kubeapi
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	typed "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
@@ -65,6 +69,41 @@ func TestQuotaOfObjects(t *testing.T) {
 		t.Errorf("status after a deletion %s", got)
 	}
 	check(t, create("more"))
+}
+
+// Quotas do not limit changes from within the process, but their status follows them.
+func TestQuotaStatusFollowsWriter(t *testing.T) {
+	s := start(t)
+	w := s.Writer()
+	status := newQuota(t, client(t, s.Config()).CoreV1(), "small", corev1.ResourceQuotaSpec{Hard: hard(t, "configmaps=1,services.nodeports=2")})
+	await := func(want string) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) { return status() == want, nil }); err != nil {
+			t.Fatalf("got %s, want %s", status(), want)
+		}
+	}
+	config := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	}
+	_, err := w.Create(config("a"))
+	check(t, err)
+	await("configmaps=1/1 services.nodeports=0/2")
+	_, err = w.Apply([]Change{
+		{Kind: watch.Added, Object: config("b")}, {Kind: watch.Added, Object: config("c")}, {Kind: watch.Deleted, Object: config("a")},
+		{Kind: watch.Added, Object: nodePortService("web", 0)},
+	})
+	check(t, err)
+	await("configmaps=2/1 services.nodeports=1/2")
+	web := nodePortService("web", 0)
+	web.Spec.Type = corev1.ServiceTypeClusterIP
+	_, err = w.Update(web)
+	check(t, err)
+	await("configmaps=2/1 services.nodeports=0/2")
+	for i := range 1000 {
+		_, err := w.Create(config(fmt.Sprint("many-", i)))
+		check(t, err)
+	}
+	await("configmaps=1002/1 services.nodeports=0/2")
 }
 
 // podOf returns a pod whose only container has these requests and limits, such as "cpu=1,memory=1Gi".

@@ -31,6 +31,7 @@ type State struct {
 	pods                *store.Collection
 	quotas              *store.Collection
 	quota               sync.Mutex        // held while an object is created in a namespace with quotas
+	stale               staleQuotas       // the namespaces that need syncQuotas
 	definitions         *store.Collection // of custom resources
 	custom              atomic.Pointer[Registry]
 	webhooks            admission.Webhooks
@@ -60,7 +61,7 @@ const beginning = 1
 
 // New returns a cluster with only the namespaces that every cluster has.
 func New(opts Options) (*State, error) {
-	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts, creationTimes: opts.CreationTimes}
+	s := &State{collections: map[*resource.Resource]*store.Collection{}, stale: staleQuotas{again: map[string]bool{}}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController, accounts: opts.ServiceAccounts, creationTimes: opts.CreationTimes}
 	for _, res := range kinds.BuiltIn {
 		if res.View == nil {
 			s.collections[res] = store.NewCollection(res, &s.revision)

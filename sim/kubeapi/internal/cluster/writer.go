@@ -17,8 +17,8 @@ import (
 
 // Writer changes objects from within the process, for callers with more changes than HTTP can
 // carry. The rules are those of requests: defaults, validation, versions, conflicts, and no event
-// for a change that changes nothing. Admission plugins, webhooks and quotas do not apply. It neither
-// keeps nor changes the objects that it gets.
+// for a change that changes nothing. Admission plugins, webhooks and quotas do not apply; the status of
+// quotas follows soon after. It neither keeps nor changes the objects that it gets.
 type Writer struct{ s *State }
 
 // Writer returns a writer to s. It is safe for concurrent use.
@@ -91,7 +91,7 @@ func (w Writer) tryWrite(op *Operation, change Change) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return o.Version, w.finishWaitingDeletions(t)
+	return o.Version, w.finish(op, t)
 }
 
 // transition returns the transition that a change causes in the current state.
@@ -165,8 +165,10 @@ func (w Writer) deletion(op *Operation, base *store.Object) (store.Transition, e
 	return store.Transition{Base: o, Encoded: o}, err
 }
 
-// finishWaitingDeletions completes the deletion of a namespace that was waiting for a committed change.
-func (w Writer) finishWaitingDeletions(t store.Transition) error {
+// finish does what a committed change leads to: the quotas follow it, and a deletion that was waiting
+// for it is completed.
+func (w Writer) finish(op *Operation, t store.Transition) error {
+	w.s.syncQuotasLater(op, t)
 	if t.Kind != watch.Deleted {
 		return nil
 	}

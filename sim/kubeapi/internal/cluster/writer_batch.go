@@ -98,7 +98,7 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	})
 	for i, t := range decided {
 		if failed[i] == nil {
-			failed[i] = w.finishWaitingDeletions(t)
+			failed[i] = w.finish(run[i], t)
 		}
 	}
 	return failed
