@@ -117,9 +117,11 @@ func path(points [][2]float64) string {
 	return b.String()
 }
 
-// lineOf returns the line of the answer i.
-func lineOf(i int, a predict.Answer, points [][2]float64) line {
-	return line{Name: nameOf(a), Colour: i % colours, Dashed: i >= colours, Path: path(points)}
+// draw adds the line of the answer i, if it has points.
+func (p *plot) draw(i int, a predict.Answer, points [][2]float64) {
+	if len(points) > 0 {
+		p.Lines = append(p.Lines, line{Name: nameOf(a), Colour: i % colours, Dashed: i >= colours, Path: path(points)})
+	}
 }
 
 // cut returns a note if a plot does not show all answers, or "".
@@ -171,7 +173,7 @@ func distributions(p *predict.Prediction) plot {
 		for _, point := range a.Staleness {
 			points = append(points, [2]float64{x.at(point.Seconds), y.at(point.Share)})
 		}
-		drawn.Lines = append(drawn.Lines, lineOf(i, a, points))
+		drawn.draw(i, a, points)
 	}
 	return drawn
 }
@@ -194,7 +196,7 @@ func course(p *predict.Prediction) plot {
 		Y: axis{"memory", y.ticks(figure.MiB)},
 	}
 	for i, a := range p.Answers[:min(len(p.Answers), mostLines)] {
-		drawn.Lines = append(drawn.Lines, lineOf(i, a, stairs(a.Course, x, y, length)))
+		drawn.draw(i, a, stairs(a.Course, x, y, length))
 	}
 	return drawn
 }

@@ -156,13 +156,20 @@ func TestPlotLabels(t *testing.T) {
 	}
 }
 
-// If no change can be watched and no memory is known, plots have no lines.
+// If no change can be watched, the plot of staleness has no line; if no memory is known, its plot is
+// missing.
 func TestEmptyPlots(t *testing.T) {
 	p := prediction()
 	p.Answers[0].Staleness, p.Answers[0].Course = nil, nil
 	var page bytes.Buffer
 	if err := report.HTML(&page, p); err != nil {
 		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), `<path class="line`); n > 0 {
+		t.Errorf("empty plots have %d lines", n)
+	}
+	if plots := regexp.MustCompile(`<svg [^>]*aria-label="([^"]*)"`).FindAllStringSubmatch(page.String(), -1); len(plots) != 1 || plots[0][1] != "Staleness" {
+		t.Errorf("the page has the plots %q", plots)
 	}
 	if strings.Contains(page.String(), "NaN") || strings.Contains(page.String(), "Inf") {
 		t.Errorf("a plot has no coordinates:\n%s", page.String())
