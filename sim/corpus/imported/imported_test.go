@@ -2,6 +2,7 @@ package imported_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -164,19 +165,26 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// The same cluster and seed give the same population, and a generated cluster has targets.
+// The same cluster and seed give the same population, and a generated cluster has targets. Another seed
+// gives pods other names.
 func TestGeneratedClusters(t *testing.T) {
 	text, err := clusters.Generate(100, 3).Manifests()
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, summary, err := of(t, string(text), imported.Options{Seed: 7})
-	if err != nil {
-		t.Fatal(err)
+	made := func(seed uint64) (corpus.Population, *event.Population) {
+		population, summary, err := of(t, string(text), imported.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return population, summary
 	}
-	two, _, _ := of(t, string(text), imported.Options{Seed: 7})
-	if fmt.Sprint(one.Services[0].Pods, one.Targets()) != fmt.Sprint(two.Services[0].Pods, two.Targets()) {
+	one, summary := made(7)
+	if two, again := made(7); !reflect.DeepEqual(one, two) || !reflect.DeepEqual(summary, again) {
 		t.Error("two imports differ")
+	}
+	if other, _ := made(8); slices.Equal(one.Services[0].Pods, other.Services[0].Pods) {
+		t.Errorf("with another seed, the pods are %q as well", one.Services[0].Pods)
 	}
 	if len(one.Targets()) < 50 || summary.Ingresses != 100 {
 		t.Errorf("%d targets of %d ingresses", len(one.Targets()), summary.Ingresses)
