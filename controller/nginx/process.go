@@ -199,11 +199,10 @@ func (p *Process) awaitEnd(ctx context.Context) error {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for len(p.group()) > 0 {
+	for !p.ended() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -211,6 +210,16 @@ func (p *Process) awaitEnd(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ended reports whether no process of nginx is left.
+func (p *Process) ended() bool {
+	select {
+	case <-p.done:
+		return len(p.group()) == 0
+	default:
+		return false
+	}
 }
 
 // signal signals the master, or the workers that outlived it.

@@ -113,6 +113,21 @@ func TestQuitEndsWorkersOfADeadMaster(t *testing.T) {
 	wantGone(t, p)
 }
 
+// An nginx that has ended needs no time to finish requests.
+func TestQuitAfterTheEnd(t *testing.T) {
+	p := start(t, nginxtest.FreeAddress(t), "return 200;").Process
+	if err := p.Quit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		if err := p.Quit(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func wantGone(t *testing.T, p *nginx.Process) {
 	t.Helper()
 	if _, err := p.Workers(); !errors.Is(err, fs.ErrNotExist) {
