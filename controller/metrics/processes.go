@@ -10,6 +10,7 @@ import (
 // processes is a collector of sums over nginx's processes, from /proc. The totals include the usage
 // of workers that have ended.
 type processes struct {
+	fs   procfs.FS
 	pids func() []int
 
 	count, resident, virtual, oldest, cpu, read, written *prometheus.Desc
@@ -29,7 +30,9 @@ type usage struct{ cpu, read, written float64 }
 
 func newProcesses(mint maker, pids func() []int) *processes {
 	const prefix = "nginx_process_"
+	fs, _ := procfs.NewDefaultFS() // without /proc, there are no processes to find
 	return &processes{
+		fs:       fs,
 		pids:     pids,
 		count:    mint.desc(prefix+"num_procs", "Processes of nginx."),
 		resident: mint.desc(prefix+"resident_memory_bytes", "Resident memory of nginx's processes, in bytes."),
@@ -56,7 +59,7 @@ func (p *processes) Collect(metrics chan<- prometheus.Metric) {
 	var count, resident, virtual, oldest float64
 	alive := map[process]usage{}
 	for _, pid := range p.pids() {
-		proc, err := procfs.NewProc(pid)
+		proc, err := p.fs.Proc(pid)
 		if err != nil {
 			continue // it ended
 		}
@@ -70,11 +73,12 @@ func (p *processes) Collect(metrics chan<- prometheus.Metric) {
 		if start, err := stat.StartTime(); err == nil && (oldest == 0 || start < oldest) {
 			oldest = start
 		}
-		used := usage{cpu: stat.CPUTime()}
-		if io, err := proc.IO(); err == nil { // may be forbidden
+		who := process{pid, stat.Starttime}
+		used := p.last[who]
+		used.cpu = stat.CPUTime()
+		if io, err := proc.IO(); err == nil { // may be forbidden, also for a while
 			used.read, used.written = float64(io.ReadBytes), float64(io.WriteBytes)
 		}
-		who := process{pid, stat.Starttime}
 		alive[who] = used
 		p.spent.add(used, p.last[who])
 	}

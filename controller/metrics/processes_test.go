@@ -1,11 +1,14 @@
 package metrics
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/procfs"
 )
 
 // collect returns the values of a collector, by description.
@@ -37,5 +40,45 @@ func TestProcesses(t *testing.T) {
 	after := collect(p)
 	if after[p.count] != 0 || after[p.resident] != 0 || after[p.cpu] < used[p.cpu] || after[p.written] < used[p.written] {
 		t.Errorf("after the process is gone: %v, before: %v", after, used)
+	}
+}
+
+// The totals of bytes do not fall if the kernel refuses to tell them for a while.
+func TestBytesOfProcessesAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "7"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, "7", file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newProcesses(maker{}, func() []int { return []int{7} })
+	if p.fs, err = procfs.NewFS(folder); err != nil {
+		t.Fatal(err)
+	}
+	write("stat", string(stat))
+	bytes := func(read, written int) string {
+		return fmt.Sprintf("rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: %d\nwrite_bytes: %d\ncancelled_write_bytes: 0\n", read, written)
+	}
+	for _, step := range []struct {
+		io            string
+		read, written float64
+	}{{bytes(100, 200), 100, 200}, {"", 100, 200}, {bytes(110, 220), 110, 220}} {
+		write("io", step.io)
+		if step.io == "" {
+			if err := os.Remove(filepath.Join(folder, "7", "io")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := collect(p); got[p.read] != step.read || got[p.written] != step.written {
+			t.Errorf("io %q: read %v, written %v, want %v and %v", step.io, got[p.read], got[p.written], step.read, step.written)
+		}
 	}
 }
