@@ -104,40 +104,49 @@ func tickEvery(longest time.Duration) time.Duration {
 	return time.Minute
 }
 
-// drainPlots returns the plots of the drain curves: one for each value of the first factor if there are
-// several factors, with a line per combination of the others.
-func drainPlots(d sweep.Document) []plot {
+// drainPlots returns the plots of the drain curves. If there are several factors, there is a plot for each
+// value of the first one, with a line per combination of the others; or, if one factor varies at a
+// time, a plot for each factor, with a line per value.
+func drainPlots(d sweep.Document) (all []plot) {
 	longest := longestDrain(d)
 	if longest == 0 {
 		return nil
 	}
-	groups := []string{""}
-	factors := d.Design.Factors
-	if len(factors) > 1 {
-		groups = factors[0].Values
-	}
-	var all []plot
-	for _, group := range groups {
-		made := drainPlot(longest)
-		if len(factors) > 1 {
-			made.Factor += " (" + factors[0].Short() + " " + valueName(group) + ")"
-		}
-		for _, r := range d.Rows {
-			if len(r.Left) > 0 && (len(factors) < 2 || r.Combination.ValueOf(factors[0]) == group) {
-				made.Lines = append(made.Lines, drainLine(d, r, len(made.At)))
+	add := func(of string, named []sweep.Factor, rows []sweep.Row) {
+		made := drainPlot(longest, of)
+		for _, r := range rows {
+			if len(r.Left) > 0 {
+				made.Lines = append(made.Lines, drainLine(d, r, named, len(made.At)))
 			}
 		}
 		if len(made.Lines) > 0 {
 			all = append(all, made)
 		}
 	}
+	switch factors := d.Design.Factors; {
+	case len(factors) == 1:
+		add("", factors, d.Rows)
+	case d.Design.OneAtATime:
+		for i, f := range factors {
+			add(" ("+f.Short()+")", factors[i:i+1], varying(d.Rows, f))
+		}
+	default:
+		first := factors[0]
+		for _, value := range first.Values {
+			add(" ("+first.Short()+" "+valueName(value)+")", factors[1:], rowsWith(d.Rows, first, value))
+		}
+	}
 	return all
 }
 
-// drainPlot returns a plot of drain curves without its lines.
-func drainPlot(longest time.Duration) plot {
+func rowsWith(rows []sweep.Row, f sweep.Factor, value string) []sweep.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r sweep.Row) bool { return r.Combination.ValueOf(f) != value })
+}
+
+// drainPlot returns a plot of drain curves without its lines; of says what it shows.
+func drainPlot(longest time.Duration, of string) plot {
 	made := plot{
-		Name: "connections left of a draining generation", Kind: measure.Number, Factor: "time since the reload",
+		Name: "connections left of a draining generation", Kind: measure.Number, Factor: "time since the reload" + of,
 		Doc: "Connections of clients that a draining generation of workers still holds.",
 	}
 	for t := time.Duration(0); t <= longest; t += time.Second {
@@ -149,14 +158,10 @@ func drainPlot(longest time.Duration) plot {
 	return made
 }
 
-// drainLine returns the line of a row, named by the values of the factors after the first one.
-func drainLine(d sweep.Document, r sweep.Row, points int) line {
-	factors := d.Design.Factors
-	if len(factors) > 1 {
-		factors = factors[1:]
-	}
+// drainLine returns the line of a row, named by its values of some factors.
+func drainLine(d sweep.Document, r sweep.Row, named []sweep.Factor, points int) line {
 	var name string
-	for i, f := range factors {
+	for i, f := range named {
 		if i > 0 {
 			name += ", "
 		}

@@ -58,9 +58,7 @@ func plots(d sweep.Document) []plot {
 			var lines sweep.Factor
 			rows := d.Rows
 			if d.Design.OneAtATime {
-				rows = slices.DeleteFunc(slices.Clone(rows), func(r sweep.Row) bool {
-					return len(r.Combination.Settings) > 0 && r.Combination.Settings[0].Path != x.Path
-				})
+				rows = varying(rows, x)
 			} else if len(factors) > 1 {
 				lines = factors[1]
 			}
@@ -70,6 +68,14 @@ func plots(d sweep.Document) []plot {
 		}
 	}
 	return append(all, drainPlots(d)...)
+}
+
+// varying returns the rows that show the effect of a factor if one factor varies at a time: those of its
+// values, and that of the unchanged scenario.
+func varying(rows []sweep.Row, f sweep.Factor) []sweep.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r sweep.Row) bool {
+		return len(r.Combination.Settings) > 0 && r.Combination.Settings[0].Path != f.Path
+	})
 }
 
 // plotOf returns the plot of a figure against the factor x, with a line per subject and value of

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,33 @@ func TestDrainCurves(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+}
+
+// If one factor varies at a time, each factor has a plot of drain curves, with a line for each value and for
+// that of the scenario, which need not be among the values of the sweep.
+func TestDrainCurvesOneAtATime(t *testing.T) {
+	services := sweep.Factor{Path: "population.services", Values: []string{"10", "1000"}, Own: "100"}
+	timeout := sweep.Factor{Path: "config.worker-shutdown-timeout", Values: []string{"4s", "10s"}, Own: "4s"}
+	d := sweep.Document{Schema: sweep.Schema, Scenario: "story", Driver: "local", Design: sweep.Design{OneAtATime: true, Factors: []sweep.Factor{services, timeout}, Rounds: 1, Seed: 1}}
+	for i, settings := range [][]sweep.Setting{nil, {{Path: services.Path, Value: "10"}}, {{Path: services.Path, Value: "1000"}}, {{Path: timeout.Path, Value: "10s"}}} {
+		d.Runs = append(d.Runs, sweep.Run{
+			Combination: sweep.Combination{Number: i + 1, Settings: settings}, Round: 1, Dir: "dir", Outcome: judge.Passed,
+			Subjects: []sweep.SubjectValues{{Subject: "bundled", Valid: true, Left: []measure.Left{{Generations: 1, Workers: 2, Clients: float64(i)}, {After: time.Second, Generations: 1}}}},
+		})
+	}
+	d.Evaluate()
+	var out bytes.Buffer
+	if err := report.HTML(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, match := range regexp.MustCompile(`"factor":"time since the reload([^"]*)"|"name":"([a-z-]+=[^"]*)"`).FindAllStringSubmatch(out.String(), -1) {
+		got = append(got, match[1]+match[2])
+	}
+	want := []string{" (services)", "services=100", "services=10", "services=1000", " (worker-shutdown-timeout)", "worker-shutdown-timeout=4s", "worker-shutdown-timeout=10s"}
+	if !slices.Equal(got, want) {
+		t.Errorf("plots and lines:\n got %q\nwant %q", got, want)
 	}
 }
 
