@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -46,7 +47,8 @@ func Benchmark(w io.Writer, result measure.Result) error {
 func benchmarkName(scenario string) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(scenario, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		first, length := utf8.DecodeRuneInString(word)
+		name.WriteString(string(unicode.ToUpper(first)) + word[length:])
 	}
 	return name.String()
 }

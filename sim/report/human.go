@@ -12,12 +12,13 @@ import (
 
 // duration formats d with three significant digits, in µs, ms or s.
 func duration(d time.Duration) string {
+	const almost = 9995 // ten-thousandths of a unit from which three digits are those of the whole unit
 	switch {
 	case d == 0:
 		return "0 s"
-	case d.Abs() < time.Millisecond:
+	case d.Abs() < almost*time.Millisecond/10_000:
 		return digits(float64(d)/float64(time.Microsecond)) + " µs"
-	case d.Abs() < time.Second:
+	case d.Abs() < almost*time.Second/10_000:
 		return digits(float64(d)/float64(time.Millisecond)) + " ms"
 	}
 	return digits(d.Seconds()) + " s"
@@ -25,23 +26,22 @@ func duration(d time.Duration) string {
 
 // digits formats x with three significant digits, or with all digits of its integer part.
 func digits(x float64) string {
-	switch {
-	case x >= 100 || x <= -100:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case x >= 10 || x <= -10:
-		return strconv.FormatFloat(x, 'f', 1, 64)
+	for decimals := 2; decimals > 0; decimals-- {
+		if text := strconv.FormatFloat(x, 'f', decimals, 64); len(strings.TrimPrefix(text, "-")) <= len("9.99") {
+			return text
+		}
 	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
+	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
 // size formats n bytes in binary units.
 func size(n int64) string {
-	x := float64(n)
-	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
-		if x < 1024 && unit == "B" {
-			return fmt.Sprintf("%d B", n)
-		}
-		if x < 1024 {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	x := float64(n) / 1024
+	for _, unit := range []string{"KiB", "MiB", "GiB"} {
+		if x < 1023.5 { // otherwise its digits are 1024
 			return digits(x) + " " + unit
 		}
 		x /= 1024
