@@ -69,7 +69,7 @@ func (c *controller) serve(ctx context.Context, v view) error {
 	served, quarantined := c.quarantine.Serve(v.cluster)
 	done := observe.Sync{Began: time.Now(), Change: v.change, Partial: c.quarantine.Holds()}
 	built := c.compiler.Build(served, c.input.now())
-	c.reads.follow(built.Model, served, c.store)
+	c.reads.follow(built.Model, served, c.store, len(quarantined) > 0)
 	c.observer.Findings(served, quarantined, slices.Concat(v.findings, built.Findings))
 	c.perform(ctx, built, &done)
 	c.observer.Sync(done)

@@ -215,6 +215,9 @@ func (m *Model) SameServing(other *Model) bool {
 // order.
 func (m *Model) ConfigMaps() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.configMaps) }
 
+// Secrets returns the Secrets that were looked up, in any order.
+func (m *Model) Secrets() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.secrets) }
+
 // ReadsSecret reports whether the Secret was looked up.
 func (m *Model) ReadsSecret(secret types.NamespacedName) bool { return m.origin.secrets[secret] }
 

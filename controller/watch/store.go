@@ -145,6 +145,11 @@ func (s *Store) EndpointSlices() []*discoveryv1.EndpointSlice {
 // Secrets returns all Secrets except those of Helm.
 func (s *Store) Secrets() []*corev1.Secret { return list[corev1.Secret](s.secrets) }
 
+// Secret returns the Secret with a name; nil if Secrets does not contain it.
+func (s *Store) Secret(name types.NamespacedName) *corev1.Secret {
+	return get[corev1.Secret](s.secrets, name)
+}
+
 // ConfigMaps returns all ConfigMaps except those of Helm. It includes the controller's own, even if
 // they are in another namespace.
 func (s *Store) ConfigMaps() []*corev1.ConfigMap {
@@ -158,11 +163,19 @@ func (s *Store) ConfigMaps() []*corev1.ConfigMap {
 // ConfigMap returns the ConfigMap with a name; nil if ConfigMaps does not contain it.
 func (s *Store) ConfigMap(name types.NamespacedName) *corev1.ConfigMap {
 	for _, informer := range append([]cache.SharedIndexInformer{s.configMaps}, s.ownConfigMaps...) {
-		if config, exists, err := informer.GetStore().GetByKey(name.String()); err == nil && exists {
-			return config.(*corev1.ConfigMap)
+		if config := get[corev1.ConfigMap](informer, name); config != nil {
+			return config
 		}
 	}
 	return nil
+}
+
+func get[T any](informer cache.SharedIndexInformer, name types.NamespacedName) *T {
+	object, exists, err := informer.GetStore().GetByKey(name.String())
+	if err != nil || !exists {
+		return nil
+	}
+	return object.(*T)
 }
 
 func list[T any](informer cache.SharedIndexInformer) []*T {
