@@ -96,7 +96,7 @@ func costLines(c *regress.Cost) []string {
 // costTable writes the figures as a table.
 func costTable(out io.Writer, c *regress.Cost, asMarkdown bool) {
 	table := report.NewTable()
-	table.AppendHeader([]any{"figure", "base", "head", "change", "p", ""})
+	table.AppendHeader([]any{"figure", "base", "head", "change", "p", "result"})
 	for _, r := range costRows(c) {
 		if asMarkdown {
 			r.Verdict = markdown.Text(r.Verdict)

@@ -8,6 +8,7 @@ import (
 
 	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/sim/regress"
+	"windtunnel.dev/sim/report"
 )
 
 // mostInMarkdown is the number of kinds that have their details in Markdown, so that the page fits
@@ -47,7 +48,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		if i == 0 {
 			fmt.Fprint(out, "\n## Behaviour\n\n")
 		}
-		fmt.Fprintf(out, "* %s\n", markdown.Text(line))
+		fmt.Fprintf(out, "* %s\n", markdown.Text(report.Capital(line)))
 	}
 	if r.Behaviour != nil {
 		for i, a := range r.Behaviour.Answers {
@@ -62,7 +63,7 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		if i == 0 {
 			fmt.Fprint(out, "\n## Speed\n\n")
 		}
-		fmt.Fprintf(out, "* %s\n", markdown.Text(line))
+		fmt.Fprintf(out, "* %s\n", markdown.Text(report.Capital(line)))
 	}
 	if r.Cost != nil {
 		fmt.Fprintln(out)

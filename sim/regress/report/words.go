@@ -11,6 +11,7 @@ import (
 	"windtunnel.dev/sim/regress"
 	"windtunnel.dev/sim/regress/conf"
 	"windtunnel.dev/sim/regress/speed"
+	"windtunnel.dev/sim/report"
 )
 
 // headline says what the comparison found, in one sentence.
@@ -114,15 +115,17 @@ func counts(c regress.Clusters) string {
 	return strings.Join(parts, ", ")
 }
 
-// sentence says what a kind of difference is. code formats a directive, and text its explanation.
+// sentence says what a kind of difference is. code formats a directive, and text everything that names
+// parts of a configuration.
 func sentence(k regress.Kind, code, text func(string) string) string {
 	verb := string(k.Change)
 	if k.Blocks == 1 {
 		verb += "s"
 	}
-	what := fmt.Sprintf("%s %s %s", who(k), verb, code(k.Directive))
+	where := text(report.Capital(who(k)))
+	what := fmt.Sprintf("%s %s %s", where, verb, code(k.Directive))
 	if k.Change == conf.Changed {
-		what = fmt.Sprintf("%s %s %s to %s", who(k), verb, code(k.Was), code(k.Directive))
+		what = fmt.Sprintf("%s %s %s to %s", where, verb, code(k.Was), code(k.Directive))
 	}
 	if why := because(k.Needs, k.Cause, k.Written); why != "" {
 		what += " (" + text(why) + ")"
@@ -179,7 +182,7 @@ func failureSentence(f regress.Failure, code, text func(string) string) string {
 	if side == regress.SidesBoth {
 		side = "each side"
 	}
-	said := fmt.Sprintf("%s %s %s: %s", side, what, plural.Of(f.Clusters, "cluster"), code(f.Reason))
+	said := fmt.Sprintf("%s %s %s: %s", report.Capital(side), what, plural.Of(f.Clusters, "cluster"), code(f.Reason))
 	var written regress.Written
 	if f.Sides == regress.SideBase {
 		written.Base = f.Written
