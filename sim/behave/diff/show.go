@@ -115,7 +115,7 @@ func Markdown(w io.Writer, d Document) error {
 var pageFile embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"style": report.Style, "plural": plural.Of, "cause": Difference.Cause,
+	"style": report.Style, "plural": plural.Of, "cause": Difference.Cause, "capital": report.Capital,
 }).ParseFS(pageFile, "page.html"))
 
 // HTML writes a single page that needs no network and no other files.

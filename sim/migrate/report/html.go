@@ -15,7 +15,7 @@ import (
 var pageFile embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"style": report.Style, "plural": plural.Of, "notAsked": notAsked,
+	"style": report.Style, "plural": plural.Of, "notAsked": notAsked, "capital": report.Capital,
 	"join": func(all []string) string { return strings.Join(all, ", ") },
 }).ParseFS(pageFile, "page.html"))
 
