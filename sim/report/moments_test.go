@@ -155,12 +155,15 @@ func testNarrow(t *testing.T, browser context.Context, run string) {
 	p.Quiet("file:")
 }
 
-// A printed page has light colours, no controls, and all details.
+// A printed page has light colours, no controls, two plots over time beside each other, and all details
+// but those of the moments that the reader left folded.
 func testPrint(t *testing.T, browser context.Context, run string) {
 	p := browsertest.Open(t, browser, fileURL(run), browsertest.Dark)
 	p.Do(chromedp.Evaluate[chromedp.Void](`addEventListener("beforeprint", () => { window.printed = {
 		dark: matchMedia("(prefers-color-scheme: dark)").matches && getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)",
-		closed: [...document.querySelectorAll("details:not([open])")].length,
+		closed: [...document.querySelectorAll("details:not([open], .moment)")].length,
+		unfolded: document.querySelectorAll(".moment[open]").length,
+		beside: [...document.querySelectorAll(".plots figure")].filter((f) => f.plot.width < 350).length - document.querySelectorAll(".plots figure").length,
 		widths: [...document.querySelectorAll("figure[data-plot]")].map((f) => f.plot.width),
 	}; })`))
 	sheet := browsertest.Call(p, page.PrintToPDF, page.PrintToPDFParams{})
@@ -168,11 +171,12 @@ func testPrint(t *testing.T, browser context.Context, run string) {
 		t.Errorf("printed %d bytes", len(sheet.Data))
 	}
 	printed := browsertest.Ask[struct {
-		Dark   bool
-		Closed int
-		Widths []float64
-	}](p, `({ Dark: window.printed.dark, Closed: window.printed.closed, Widths: window.printed.widths })`)
-	if printed.Dark || printed.Closed > 0 || len(printed.Widths) == 0 || slices.Max(printed.Widths) > 700 {
+		Dark             bool
+		Closed, Unfolded int
+		Beside           int // 0 if two plots over time fit beside each other
+		Widths           []float64
+	}](p, `({ Dark: window.printed.dark, Closed: window.printed.closed, Unfolded: window.printed.unfolded, Beside: window.printed.beside, Widths: window.printed.widths })`)
+	if printed.Dark || printed.Closed > 0 || printed.Unfolded > 0 || printed.Beside != 0 || len(printed.Widths) == 0 || slices.Max(printed.Widths) > 700 {
 		t.Errorf("printed %+v", printed)
 	}
 	if left := browsertest.Ask[bool](p, `"printed" in document.documentElement.dataset`); left {

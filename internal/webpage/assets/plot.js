@@ -14,8 +14,9 @@ const sizeSteps = [...Array(51).keys()].map((e) => 2 ** e);
 const plain = (x) => x == null ? "–" : String(x);
 
 const fontOf = (px) => `${px}px system-ui, sans-serif`;
+// An axis has the size that the labels of x need, unless over says otherwise.
 function axis(over) {
-  return Object.assign({ stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
+  return Object.assign({ size: 34, stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
 }
 
 // verticals draws vertical lines at values of x.
@@ -57,7 +58,8 @@ function draw(figure, made) {
   place.tabIndex = 0;
   place.setAttribute("role", "group");
   place.setAttribute("aria-label", `Plot of ${made.name}: ${made.text}. Arrow keys read its values.`);
-  figure.plot = new uPlot({ width, ...made.options }, made.data, place);
+  const height = made.options.height * (place.closest("[data-printed] .plots") ? 0.6 : 1);
+  figure.plot = new uPlot({ ...made.options, width, height }, made.data, place);
   figure.dataset.values = String(made.data.slice(1).flat().filter((v) => v != null).length);
   figure.plot.root.querySelector("canvas").setAttribute("aria-hidden", "true");
   figure.plot.root.querySelector(".u-legend").setAttribute("aria-live", "polite");
@@ -78,11 +80,12 @@ function show(figure, make) {
   addEventListener("afterprint", redraw);
 }
 
-// In print, a page has light colours and the width of a sheet, and all folded parts are open.
+// In print, a page has light colours and the width of a sheet, and all folded parts are open, except for
+// moments: a report may have dozens of pages of them, so only those that the reader opened are printed.
 let folded = [];
 addEventListener("beforeprint", () => {
   document.documentElement.dataset.printed = "";
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("details:not([open], .moment)")];
   for (const details of folded) details.open = true;
 });
 addEventListener("afterprint", () => {

@@ -6,7 +6,7 @@ function drain() {
   const number = (u, v) => v == null ? "–" : three(v);
   const label = (s, what) => subjects.length > 1 ? `${s.name}, ${what}` : what;
   const line = (s, what, dash) => ({ label: label(s, what), stroke: s.color, dash, width: 2, points: !dash && longest.length < 60 ? { show: true, size: 5 } : alone, value: number });
-  const read = (s, what) => ({ label: label(s, what), scale: "count", stroke: css("--soft"), paths: () => null, points: { show: false }, value: number });
+  const read = (s, what) => ({ label: label(s, what), class: "read", scale: "count", stroke: css("--soft"), paths: () => null, points: { show: false }, value: number });
   const fields = ["clients", "pods", "workers", "generations"];
   return {
     name: "connections left after a reload",

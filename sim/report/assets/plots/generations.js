@@ -26,7 +26,7 @@ function generations(subject) {
       series: [
         ...ranks.map(area).reverse(),
         { label: "all of nginx, RSS", stroke: css("--s3"), width: 1.5, dash: [5, 3], points: { show: false }, value: (u, v) => size(v) },
-        { label: "generations", stroke: css("--soft"), paths: () => null, points: { show: false }, value: (u, v) => plain(v) },
+        { label: "generations", class: "read", stroke: css("--soft"), paths: () => null, points: { show: false }, value: (u, v) => plain(v) },
       ],
     }),
   };

@@ -34,7 +34,7 @@ function heat(subject, lane) {
       }
     }
   });
-  const read = (label, value) => ({ label, stroke: css("--heat"), paths: () => null, points: { show: false }, value });
+  const read = (label, value) => ({ label, class: "read", stroke: css("--heat"), paths: () => null, points: { show: false }, value });
   const upTo = (u, v) => v == null ? "–" : "≤ " + ms(v);
   const made = timeline(subject, {
     title: `Requests of lane ${lane}, by time and by how long they took`, height: 240,
