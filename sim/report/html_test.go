@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
@@ -22,6 +23,7 @@ func write(t *testing.T, more ...event.Event) string {
 	if err := report.HTML(&out, result, series, checks); err != nil {
 		t.Fatal(err)
 	}
+	webpagetest.Check(t, out.Bytes())
 	return save(t, out.Bytes())
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/diff"
 	"windtunnel.dev/sim/behave/report"
@@ -66,7 +67,9 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.Bytes()
-		if name == "diff.html" { // its style sheet is that of all reports
+		if name == "diff.html" {
+			webpagetest.Check(t, text)
+			// The style sheet is that of all reports.
 			head, rest, _ := strings.Cut(out.String(), "<style>")
 			_, body, _ := strings.Cut(rest, "</style>")
 			text = []byte(head + body)

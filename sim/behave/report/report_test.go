@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/behave"
 )
 
@@ -110,7 +111,9 @@ func checkFormats(t *testing.T, d Document, prefix string) {
 			t.Fatal(name, err)
 		}
 		text := out.Bytes()
-		if name == "report.html" { // its style sheet is that of all reports
+		if name == "report.html" {
+			webpagetest.Check(t, text)
+			// The style sheet is that of all reports.
 			head, rest, _ := strings.Cut(out.String(), "<style>")
 			_, body, _ := strings.Cut(rest, "</style>")
 			text = []byte(head + body)

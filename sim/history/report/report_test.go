@@ -13,6 +13,7 @@ import (
 
 	"windtunnel.dev/internal/gitrepo"
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/history"
 	"windtunnel.dev/sim/history/historytest"
@@ -168,6 +169,7 @@ var fetches = regexp.MustCompile(`src="|@import|url\(|<link[^>]*href="(?:https?:
 
 func TestPage(t *testing.T) {
 	page := text(t, report.HTML, storm(t, report.Options{Recent: 20, Web: web}))
+	webpagetest.Check(t, []byte(page))
 	if found := fetches.FindString(page); found != "" {
 		t.Errorf("the page loads an external resource: %s", found)
 	}

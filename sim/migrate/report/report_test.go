@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/behave"
 	"windtunnel.dev/sim/behave/derive"
 	"windtunnel.dev/sim/behave/diff"
@@ -111,7 +112,9 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.Bytes()
-		if name == "migrate.html" { // its style sheet is that of all reports
+		if name == "migrate.html" {
+			webpagetest.Check(t, text)
+			// The style sheet is that of all reports.
 			head, rest, _ := strings.Cut(out.String(), "<style>")
 			_, body, _ := strings.Cut(rest, "</style>")
 			text = []byte(head + body)

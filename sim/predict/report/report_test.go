@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/predict"
 	"windtunnel.dev/sim/predict/costs"
 	"windtunnel.dev/sim/predict/figure"
@@ -73,6 +74,7 @@ func TestHTML(t *testing.T) {
 		if err := report.HTML(&page, p); err != nil {
 			t.Fatal(err)
 		}
+		webpagetest.Check(t, page.Bytes())
 		if strings.Contains(page.String(), "<b>it</b>") || !strings.Contains(page.String(), "&lt;b&gt;it&lt;/b&gt;") {
 			t.Error("text of the question is not escaped")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/internal/golden"
 	"windtunnel.dev/internal/schematest"
+	"windtunnel.dev/internal/webpage/webpagetest"
 	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/scenario"
@@ -190,6 +191,7 @@ func TestPage(t *testing.T) {
 	if err := report.HTML(&out, document(hostile)); err != nil {
 		t.Fatal(err)
 	}
+	webpagetest.Check(t, out.Bytes())
 	page := out.String()
 	if strings.Contains(page, hostile) {
 		t.Error("the page does not escape the name of the scenario")
