@@ -27,7 +27,7 @@ const (
 // process hide it from others (ptrace(2)). The launcher has none, and loses those of the container. Programs
 // that it starts do not get them back, because the pod forbids to gain privileges (no_new_privs).
 func (i *instance) unhide(ctx context.Context) error {
-	if _, bundled := i.driver.image(i.subject); bundled {
+	if i.isBundled() {
 		return nil
 	}
 	entry, err := i.awaitEntry(ctx)
@@ -86,10 +86,10 @@ func (i *instance) awaitEntry(ctx context.Context) (entry agent.Entry, err error
 		}
 		return false, i.failed(ctx, *pod, status)
 	})
-	if err != nil {
-		return entry, fmt.Errorf("wait for the observer: %w", errors.Join(err, why))
+	if err != nil && !errors.As(err, &notRunning{}) {
+		err = fmt.Errorf("wait for the observer: %w", errors.Join(err, why))
 	}
-	return entry, nil
+	return entry, err
 }
 
 // updateDeployment writes the controller's Deployment again.
