@@ -228,6 +228,12 @@ func TestTrafficFromPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.checkTraffic(t, 3)
+	s.end(t, i)
+}
+
+// end ends a run, and checks that it has left nothing behind.
+func (s *site) end(t *testing.T, i *instance) {
+	t.Helper()
 	if err := i.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

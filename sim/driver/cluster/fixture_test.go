@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -69,6 +71,13 @@ func newSite(t *testing.T) *site {
 			http.Error(w, "refused", http.StatusInternalServerError)
 			return
 		}
+		// If the answer comes before the proxy has seen the end of the body, the proxy closes its connection.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		behind.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)

@@ -79,6 +79,7 @@ func TestHiddenControllersStartAgain(t *testing.T) {
 	if said := strings.Join(s.notices, "\n"); !strings.Contains(said, "starts again, without capabilities") {
 		t.Errorf("the user is told %q", said)
 	}
+	s.end(t, i)
 }
 
 func TestVisibleControllersStartOnce(t *testing.T) {
@@ -87,6 +88,7 @@ func TestVisibleControllersStartOnce(t *testing.T) {
 	if pod := s.controllerPod(t, i); pod.Name != first || len(pod.Spec.InitContainers) > 0 || pod.Spec.Containers[0].Command != nil {
 		t.Errorf("the pod is %s with %+v, want the first one, %s, as it was", pod.Name, pod.Spec, first)
 	}
+	s.end(t, i)
 }
 
 func TestEntrypoint(t *testing.T) {
