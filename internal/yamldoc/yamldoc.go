@@ -78,6 +78,9 @@ func IsMapping(data []byte) bool { return bytes.HasPrefix(data, []byte("{")) }
 // yamlLine matches the line number in an error of the YAML reader.
 var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)
 
+// cannotStart is what the YAML reader says about a tab in the indentation.
+const cannotStart = "found character that cannot start any token"
+
 // JSON converts the document into JSON. Its error is "FILE:LINE: not YAML: why". Duplicate keys are an
 // error.
 func (d Document) JSON(file string) ([]byte, error) {
@@ -99,6 +102,9 @@ func (d Document) JSON(file string) ([]byte, error) {
 			problem = strings.Replace(problem, found[0], "", 1)
 		}
 		problem = strings.Join(strings.Fields(problem), " ")
+		if problem == cannotStart {
+			problem = "a tab in the indentation, or a text that begins with @, ` or %: indent with spaces, and quote such a text"
+		}
 		if len(problems) == 0 {
 			first = line
 		} else {

@@ -52,7 +52,7 @@ func TestJSON(t *testing.T) {
 		"a: 1\n---\n\n# x\nb: 1\nb: 2": `{"a":1} f.yaml:6: not YAML: key "b" already set in map`,
 		"---\na: 1\na: 1\nb: 1\nb: 1":  `f.yaml:3: not YAML: key "a" already set in map; line 5: key "b" already set in map`,
 		"--- {a: 1\n":                  `f.yaml:1: not YAML: did not find expected ',' or '}'`,
-		"a:\n\tb: 1\n":                 `f.yaml:2: not YAML: found character that cannot start any token`,
+		"a:\n\tb: 1\n":                 "f.yaml:2: not YAML: a tab in the indentation, or a text that begins with @, ` or %: indent with spaces, and quote such a text",
 		"~\n":                          `null`,
 	} {
 		var got []string

@@ -18,6 +18,9 @@ var (
 	repeated     = regexp.MustCompile(`(?s)^(mapping key .* already defined at line \d+|field .* already set in type .*)$`)
 )
 
+// cannotStart is what the YAML library says about a tab in the indentation.
+const cannotStart = "found character that cannot start any token"
+
 // YAML adds the problems in an error of the YAML library. Those without a line get the given line.
 func (p *Problems) YAML(err error, line int) {
 	messages := []string{err.Error()}
@@ -63,6 +66,9 @@ func (t Types) phrase(message string) (what, mend string) {
 	}
 	if what, mend, ok := strings.Cut(message, "; "); ok { // our own
 		return what, mend
+	}
+	if message == cannotStart {
+		return "a tab in the indentation, or a text that begins with @, ` or %", "indent with spaces, and quote such a text"
 	}
 	return message, "fix the YAML"
 }
