@@ -189,6 +189,9 @@ func check(object *unstructured.Unstructured) error {
 	if object.GetAPIVersion() == "" {
 		return yamldoc.ErrNoVersion
 	}
+	if object.GetAPIVersion() == "windtunnel.dev/v1" {
+		return fmt.Errorf("a %s of windtunnel is not an object of a cluster: name a file with manifests", object.GetKind())
+	}
 	if object.GetName() == "" && object.GetGenerateName() == "" {
 		return fmt.Errorf("a %s without metadata.name", object.GetKind())
 	}

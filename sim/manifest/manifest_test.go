@@ -51,6 +51,7 @@ func TestParseOfNothing(t *testing.T) {
 
 func TestParseReportsProblems(t *testing.T) {
 	for text, want := range map[string]string{
+		"apiVersion: windtunnel.dev/v1\nkind: Case\nspec: {}\n":      "f.yaml:1: a Case of windtunnel is not an object of a cluster: name a file with manifests",
 		"\napiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":          "f.yaml:2: a ConfigMap without metadata.name",
 		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: no kind: a manifest needs apiVersion and kind",
 		"kind: ConfigMap\nmetadata: {name: n}":                       "f.yaml:1: no apiVersion: a manifest needs apiVersion and kind",
