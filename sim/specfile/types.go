@@ -3,6 +3,7 @@ package specfile
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -46,6 +47,21 @@ func (t Types) fieldsOf(typeName string) (kind string, fields []string) {
 		return typeName, nil
 	}
 	return cmp.Or(t.kinds[found.Name()], strings.ToLower(found.Name())), Fields(found)
+}
+
+// below returns the field of a type that has a field of the given name itself, or nothing.
+func (t Types) below(typeName, name string) string {
+	found := t.byName[typeName]
+	if found == nil {
+		return ""
+	}
+	for field := range found.Fields() {
+		parent, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		if field.Type.Kind() == reflect.Struct && parent != "" && parent != "-" && slices.Contains(Fields(field.Type), name) {
+			return parent
+		}
+	}
+	return ""
 }
 
 // Fields returns the names that the fields of a struct type have in a file.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,9 @@ func (p *Problems) YAML(err error, line int) {
 func (t Types) phrase(message string) (what, mend string) {
 	if m := unknownField.FindStringSubmatch(message); m != nil {
 		kind, fields := t.fieldsOf(m[2])
+		if parent := t.below(m[2], m[1]); parent != "" {
+			return fmt.Sprintf("unknown field %s", m[1]), fmt.Sprintf("indent it below %s (the fields of %s are %s)", parent, kind, strings.Join(slices.Sorted(slices.Values(fields)), ", "))
+		}
 		return fmt.Sprintf("unknown field %s", m[1]), Choose(m[1], "fields of "+kind, fields)
 	}
 	if m := wrongType.FindStringSubmatch(message); m != nil {
