@@ -29,6 +29,9 @@ func Markdown(w io.Writer, r *regress.Report) error {
 		item(out, "Changed", markdown.Code(changed(k.Cause, k.Settings)))
 		item(out, "Expected", markdown.Text(expected(k.Expected)))
 		item(out, "Example", markdown.Text(where(k)))
+		base, head := values(k)
+		item(out, "Base", markdown.Code(base))
+		item(out, "Head", markdown.Code(head))
 		item(out, "Objects", markdown.Text(affected(k)))
 		fold(out, k.Minimal)
 	}

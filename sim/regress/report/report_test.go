@@ -41,7 +41,7 @@ func differing() *regress.Report {
 			{
 				Change: conf.Lost, Directive: "deny …", Place: "http/server", Blocks: 1, Of: 20, Clusters: 1,
 				Cause:   &regress.Cause{Side: regress.SideBase, Site: regress.Site{File: "nginx.tmpl", Line: 7}, Text: "deny {{ . }};"},
-				Example: regress.Example{Cluster: "small", BaseLine: 4},
+				Example: regress.Example{Cluster: "small", BaseLine: 4, Base: "deny 192.0.2.1"},
 			},
 		},
 		Failures: []regress.Failure{

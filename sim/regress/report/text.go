@@ -19,6 +19,9 @@ func Text(w io.Writer, r *regress.Report) error {
 		detail(out, "changed", changed(k.Cause, k.Settings))
 		detail(out, "expected", expected(k.Expected))
 		detail(out, "example", where(k))
+		base, head := values(k)
+		detail(out, "base", base)
+		detail(out, "head", head)
 		detail(out, "objects", affected(k))
 		detail(out, "smallest", smallest(k.Minimal))
 	}

@@ -223,6 +223,14 @@ func where(k regress.Kind) string {
 	return text + ", nginx.conf " + strings.Join(lines, ", ")
 }
 
+// values returns the directives of the example, if the sentence shortens them because they vary.
+func values(k regress.Kind) (base, head string) {
+	if !strings.Contains(k.Was+k.Directive, "…") {
+		return "", ""
+	}
+	return k.Example.Base, k.Example.Head
+}
+
 // LuaNote is the note about Lua code that differs.
 func LuaNote(changed []string) string {
 	const most = 5
