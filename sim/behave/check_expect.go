@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/specfile"
 )
@@ -45,6 +47,7 @@ func (c *checker) expect(step Step, e Expect, path []any) {
 	}
 	c.matches(reflect.ValueOf(e), path)
 	c.headerNames(sorted(e.Headers), below(path, "headers")...)
+	c.otherHeaders(e.OtherHeaders, below(path, "other-headers"))
 	c.oneOf(e.Fails, "failure", failures, below(path, "fails")...)
 	c.oneOf(e.HTTP, "HTTP version", httpVersions, below(path, "http")...)
 	if given(c, path, "max-streams") && e.MaxStreams < 1 {
@@ -138,8 +141,20 @@ func (c *checker) services(step Step, e Expect, path []any) {
 	}
 }
 
+func (c *checker) otherHeaders(names *[]string, path []any) {
+	if names == nil {
+		return
+	}
+	for i, name := range *names {
+		if !httpguts.ValidHeaderFieldName(name) {
+			c.Problem(fmt.Sprintf("%q is not the name of a header", name), "use letters, digits and dashes", below(path, i)...)
+		}
+	}
+}
+
 func (c *checker) received(r Received, service string, path []any) {
 	c.headerNames(sorted(r.Headers), below(path, "headers")...)
+	c.otherHeaders(r.OtherHeaders, below(path, "other-headers"))
 	for _, name := range sorted(r.Headers) {
 		if strings.EqualFold(name, "host") {
 			c.Problem("header Host has its own field", "write host: instead", below(path, "headers", name)...)

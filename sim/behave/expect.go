@@ -9,6 +9,8 @@ type Expect struct {
 	Status Statuses `yaml:"status,omitempty"`
 	// The headers. null means that there is no such header.
 	Headers map[string]Match `yaml:"headers,omitempty"`
+	// The names of further headers that the answer may have; it must have no others. Headers of pods, of the connection, and those that vary do not count.
+	OtherHeaders *[]string `yaml:"other-headers,omitempty"`
 	// The body. null means that it is empty.
 	Body *Match `yaml:"body,omitempty"`
 	// The cookies that the answer sets, by name. null means that it does not set it.
@@ -90,6 +92,8 @@ type Received struct {
 	Host *Match `yaml:"host,omitempty"`
 	// The headers, besides Host. null means that there is no such header.
 	Headers map[string]Match `yaml:"headers,omitempty"`
+	// The names of further headers that the request may have; it must have no others. Headers of the client, of the connection, and those that vary do not count.
+	OtherHeaders *[]string `yaml:"other-headers,omitempty"`
 	// The body. null means that it is empty.
 	Body *Match `yaml:"body,omitempty"`
 	// The protocol: HTTP/1.0, HTTP/1.1, HTTP/2.0, FastCGI.

@@ -32,6 +32,7 @@ func (j *judge) exchange(expect Expect, e Exchange) {
 		j.fail("status", strconv.Itoa(e.Status), strings.Join(wanted, " or "))
 	}
 	j.headers("", expect.Headers, e.Header)
+	j.otherHeaders("", expect.OtherHeaders, expect.Headers, e.Header, VolatileInAnswers)
 	j.match("body", expect.Body, body(e.Body))
 	j.cookies(expect.Cookies, e.Header)
 	j.equal("version of HTTP", version(e.Protocol), expect.HTTP)
@@ -87,6 +88,18 @@ func (j *judge) headers(where string, wanted map[string]Match, header http.Heade
 	for _, name := range sorted(wanted) {
 		match := wanted[name]
 		j.match("header "+name+where, &match, header.Values(name))
+	}
+}
+
+// otherHeaders checks that a header is wanted, allowed or volatile.
+func (j *judge) otherHeaders(where string, allowed *[]string, wanted map[string]Match, header http.Header, volatile []string) {
+	if allowed == nil {
+		return
+	}
+	for _, name := range sorted(header) {
+		if !OfPods(name) && !hasName(*allowed, name) && !hasName(sorted(wanted), name) && !hasName(volatile, name) {
+			j.match("header "+name+where, &Match{Absent: true}, header[name])
+		}
 	}
 }
 
@@ -196,6 +209,7 @@ func (j *judge) reception(where string, want Received, got Reception) {
 	j.match("path"+where, want.Path, []string{got.Path})
 	j.match("host"+where, want.Host, optional(got.Host))
 	j.headers(where, want.Headers, got.Header)
+	j.otherHeaders(where, want.OtherHeaders, want.Headers, got.Header, VolatileAtPods)
 	j.match("body"+where, want.Body, body(got.Body))
 	j.equal("protocol"+where, got.Protocol, want.Protocol)
 	for _, name := range sorted(want.Params) {

@@ -57,7 +57,10 @@ func (r recorder) expect(exchanges []behave.Exchange) behave.Expect {
 		return expect
 	}
 	expect.Status = behave.Statuses{e.Status}
-	expect.Headers = r.headers(e.Header, r.look.answer, r.look.exceptAnswer, answerVolatile)
+	expect.Headers = r.headers(e.Header, r.look.answer, r.look.exceptAnswer, behave.VolatileInAnswers)
+	if r.look.all {
+		expect.OtherHeaders = others(r.look.exceptAnswer)
+	}
 	if values := e.Header.Values("Location"); len(values) > 0 {
 		expect.Headers["Location"] = r.location(values[0])
 	}
@@ -157,27 +160,12 @@ func answeredBy(e behave.Exchange) *behave.Reception {
 	return nil
 }
 
-// Headers that carry no information, or differ from run to run.
-var (
-	answerVolatile = []string{
-		"Age", "Alt-Svc", "Connection", "Content-Length", "Date", "Etag", "Keep-Alive", "Last-Modified", "Location", "Server", "Set-Cookie",
-		"Trailer", "Transfer-Encoding", "Via", "X-Request-Id",
-	}
-	podVolatile = []string{
-		"Connection", "Content-Length", "Cookie", "Keep-Alive", "Te", "Traceparent", "Tracestate", "Trailer", "Transfer-Encoding", "User-Agent", "Via",
-		"Accept-Encoding", "Content-Type", "Grpc-Accept-Encoding",
-	}
-)
-
-// ours is the beginning of the headers of pods.
-const ours = "X-Windtunnel-"
-
 // headers records the headers in looked and, if look.all is set, the others that are not excluded.
 func (r recorder) headers(header http.Header, looked, except, volatile []string) map[string]behave.Match {
 	found := map[string]behave.Match{}
 	if r.look.all {
 		for name, values := range header {
-			if strings.HasPrefix(name, ours) || contains(volatile, name) || contains(except, name) {
+			if behave.OfPods(name) || contains(volatile, name) || contains(except, name) {
 				continue
 			}
 			found[name] = r.match(name, values)
@@ -187,6 +175,14 @@ func (r recorder) headers(header http.Header, looked, except, volatile []string)
 		found[name] = r.match(name, header.Values(name))
 	}
 	return found
+}
+
+// others returns the names of headers that other questions are about.
+func others(names []string) *[]string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = append([]string{}, slices.Compact(names)...)
+	return &names
 }
 
 func contains(names []string, name string) bool {
@@ -333,10 +329,16 @@ func (r recorder) pod(got behave.Reception) *behave.Received {
 	if r.look.protocol {
 		seen.Protocol = got.Protocol
 	}
-	seen.Headers = r.headers(got.Header, r.look.pod, r.look.exceptPod, podVolatile)
+	seen.Headers = r.headers(got.Header, r.look.pod, r.look.exceptPod, behave.VolatileAtPods)
 	delete(seen.Headers, "Host")
+	if r.look.all {
+		seen.OtherHeaders = others(r.look.exceptPod)
+	}
 	if r.look.anyService {
 		delete(seen.Headers, "X-Service-Name")
+		if seen.OtherHeaders != nil {
+			*seen.OtherHeaders = append(*seen.OtherHeaders, "X-Service-Name")
+		}
 	}
 	if len(seen.Headers) == 0 {
 		seen.Headers = nil

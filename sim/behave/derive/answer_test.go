@@ -161,6 +161,32 @@ func TestCompleteRecordsWhatIsAnswered(t *testing.T) {
 	}
 }
 
+// A request of each ingress is recorded with all headers, so a header that is added later is a failure.
+func TestCompleteAllowsNoOtherHeaders(t *testing.T) {
+	c := derived(t, shop)
+	one := c.Complete(answers(c, 1, alternate))
+	more := answers(c, 2, alternate)
+	for _, r := range more {
+		for _, e := range r.Exchanges {
+			e.Header.Set("X-Added", "yes")
+			e.Header.Set("Age", "1")
+			for _, got := range e.Received {
+				if got.Answered {
+					got.Header.Set("X-Added-Too", "yes")
+					got.Header.Set("Traceparent", "00")
+				}
+			}
+		}
+	}
+	fields := map[string]bool{}
+	for _, f := range behave.Conclude(one, more, false).Failures {
+		fields[f.Field] = true
+	}
+	if diff := cmp.Diff([]string{"header X-Added", "header X-Added-Too at the pod"}, slices.Sorted(maps.Keys(fields))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCompleteRecordsFailures(t *testing.T) {
 	c := derived(t, shop)
 	records := answers(c, 1, alternate)
