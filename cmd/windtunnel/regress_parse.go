@@ -42,7 +42,11 @@ func parseSide(ctx context.Context, text, folder string) (scenario.Subject, erro
 		code, err = revision.At(ctx, what, folder)
 	default:
 		if s, err = parseController(what, false); err != nil {
-			return s, fmt.Errorf("%s is not a git revision of this repository, and no controller: %w; write %s", what, err, sideUsage)
+			repository := "this repository"
+			if !revision.InRepository(ctx) {
+				repository = "a repository, because the current folder is in none"
+			}
+			return s, fmt.Errorf("%s is not a git revision of %s, and no controller: %w; write %s", what, repository, err, sideUsage)
 		}
 	}
 	if err != nil {

@@ -91,6 +91,15 @@ func TestBadSides(t *testing.T) {
 }
 
 // The requests of a corpus are those of the ingresses that the sides serve, whatever their class.
+func TestRevisionOutsideOfRepositories(t *testing.T) {
+	t.Setenv("GIT_CEILING_DIRECTORIES", os.TempDir())
+	t.Chdir(t.TempDir())
+	const want = "HEAD~1 is not a git revision of a repository, because the current folder is in none"
+	if _, err := parseSide(t.Context(), "HEAD~1", t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 func TestRegressAsksAboutTheServedClass(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	err := os.WriteFile(file, []byte(`apiVersion: networking.k8s.io/v1

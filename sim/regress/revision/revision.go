@@ -32,6 +32,12 @@ const here gitrepo.Repository = ""
 // Is reports whether a text names a commit of the repository.
 func Is(ctx context.Context, text string) bool { return here.Has(ctx, text) }
 
+// InRepository reports whether a repository contains the working directory.
+func InRepository(ctx context.Context) bool {
+	_, err := topLevel(ctx)
+	return err == nil
+}
+
 // topLevel returns the root of the repository that contains the working directory.
 func topLevel(ctx context.Context) (string, error) {
 	top, err := here.Run(ctx, "rev-parse", "--show-toplevel")
