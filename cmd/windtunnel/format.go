@@ -25,6 +25,7 @@ const (
 type format struct {
 	chosen string
 	all    []string
+	hint   string // where results are written, if -o does not name that
 }
 
 // add adds the flag to a command that already has its other flags. -o and --output are aliases,
@@ -35,6 +36,9 @@ func (f *format) add(command *cobra.Command, more ...string) {
 	short := "o"
 	if flags.ShorthandLookup(short) != nil {
 		short = ""
+	}
+	if short != "" && flags.Lookup("out") != nil {
+		f.hint = "; --out says where results are written"
 	}
 	flags.VarP(f, "format", short, "output format: "+strings.Join(f.all, ", "))
 	if short != "" {
@@ -54,7 +58,7 @@ func (f *format) Set(text string) error {
 		text = textFormat
 	}
 	if !slices.Contains(f.all, text) {
-		return fmt.Errorf("want %s", oneOf(f.all))
+		return fmt.Errorf("want %s%s", oneOf(f.all), f.hint)
 	}
 	f.chosen = text
 	return nil
