@@ -174,7 +174,8 @@ func openLocal(_ context.Context, f driverFlags) (driver.Driver, error) {
 // bundledController finds the controller's binary: at path, or next to our own binary if path is
 // empty.
 func bundledController(path string) (string, error) {
-	if path == "" {
+	named := path != ""
+	if !named {
 		self, err := os.Executable()
 		if err != nil {
 			return "", err
@@ -182,6 +183,9 @@ func bundledController(path string) (string, error) {
 		path = filepath.Join(filepath.Dir(self), "nginx-ingress-controller")
 	}
 	if _, err := os.Stat(path); err != nil {
+		if named {
+			return "", fmt.Errorf("--controller %s: %w", path, err)
+		}
 		return "", fmt.Errorf("the controller is not at %s: build it (make build), or name it with --controller", path)
 	}
 	return filepath.Abs(path) // a bare name would be looked up on PATH
