@@ -5,11 +5,19 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const palette = ["--s0", "--s1", "--s2", "--s3", "--c4", "--c3", "--c5"];
 const subjectColor = (i) => css(palette[Math.min(i, palette.length - 1)]);
 const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
-// sizeOf formats a number of bytes in the unit that fits it; an axis with the steps sizeSteps has round labels.
-const sizeOf = (x) => {
-  const unit = [4, 3, 2, 1, 0].find((e) => Math.abs(x) >= 1024 ** e) ?? 0;
-  return three(x / 1024 ** unit) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
-};
+// inUnits formats a value in the largest of some units of which it is at least one, once it is rounded. Units are
+// pairs of a size and a name, largest first; one of them has the size 1.
+function inUnits(x, units) {
+  if (x == null) return "–";
+  const fits = ([size]) => x === 0 ? size === 1 : Math.abs(x / size).toPrecision(3) >= 1;
+  const [size, name] = units.find(fits) ?? units.at(-1);
+  return `${three(x / size)} ${name}`;
+}
+const byteUnits = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+// sizeOf formats a number of bytes; an axis with the steps sizeSteps has round labels.
+const sizeOf = (x) => inUnits(x, byteUnits);
+// ms formats a number of milliseconds.
+const ms = (x) => inUnits(x, [[1000, "s"], [1, "ms"]]);
 const sizeSteps = [...Array(51).keys()].map((e) => 2 ** e);
 const plain = (x) => x == null ? "–" : String(x);
 

@@ -1,5 +1,3 @@
-const ms = (x) => x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
-
 // sweep draws a figure against a factor, with a line per value of another one. Times are in seconds,
 // memory in bytes.
 function sweep(plot) {

@@ -4,14 +4,11 @@ const data = JSON.parse(document.getElementById("data").textContent);
 // format shows a value as the tables do, with fewer digits.
 const units = {
   time: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]],
-  bytes: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+  bytes: byteUnits,
 };
 function format(kind, x) {
   if (x == null) return "–";
-  const of = units[kind];
-  if (!of || x === 0) return of ? `0 ${of.at(-1)[1]}`.replace("µs", "s") : three(x);
-  const [size, unit] = of.find(([size]) => Math.abs(x) >= size) || of.at(-1);
-  return `${three(x / size)} ${unit}`;
+  return units[kind] ? inUnits(x, units[kind]) : three(x);
 }
 
 // columns aligns series: xs has the commits of all of them, at their indexes in xs, and spread the values of

@@ -14,7 +14,6 @@ function use(timelines) {
 
 const SECOND = 1e9, MS = 1e6;
 
-const ms = (x) => x == null ? "–" : x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
 const seconds = (x) => x == null ? "–" : three(x) + " s";
 // decades labels a logarithmic axis of milliseconds.
 const decades = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? "" : ms(v));
