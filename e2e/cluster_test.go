@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -22,20 +23,8 @@ import (
 var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, Serial, func() {
 	for _, pods := range []int{1, 2, 4} {
 		It("has "+strconv.Itoa(pods)+" traffic pods, and leaves nothing behind", func(ctx context.Context) {
-			out := filepath.Join("../runs/e2e", "cluster-"+strconv.Itoa(pods))
-			Expect(os.RemoveAll(out)).To(Succeed())
-			kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-			Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
-			command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=cluster", "--kubeconfig="+kubeconfig,
-				"--traffic-pods="+strconv.Itoa(pods), "--out="+out, "../scenarios/endpoints/rolling-update-drain.yaml")
-			command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-			command.WaitDelay = 3 * time.Minute
-			said, err := command.CombinedOutput()
-			AddReportEntry("output", string(said))
-			if command.ProcessState.ExitCode() != void {
-				Expect(err).NotTo(HaveOccurred(), "%s", said)
-			}
-			checkClocks(filepath.Join(out, "result.json"), pods)
+			result := runInCluster(ctx, "cluster-"+strconv.Itoa(pods), "--traffic-pods="+strconv.Itoa(pods), "../scenarios/endpoints/rolling-update-drain.yaml")
+			checkClocks(result.Subjects[0], pods)
 			left, err := here.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: clusterdriver.RunLabel})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(left.Items).To(BeEmpty())
@@ -44,17 +33,43 @@ var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, 
 			Expect(classes.Items).To(BeEmpty())
 		}, NodeTimeout(10*time.Minute))
 	}
+
+	// Linux hides such processes from the observer, so the driver starts the controller again without capabilities.
+	It("observes a controller whose programs have file capabilities", func(ctx context.Context) {
+		s := runInCluster(ctx, "cluster-fork", "--subject=image:"+forkImage, "../scenarios/faults/worker-kill.yaml").Subjects[0]
+		Expect(s.Workers.Replaced).To(Equal(1))
+		Expect(s.Changes.Unconverged).To(BeZero())
+		Expect(s.Requests.Sent).To(BeNumerically(">", 0))
+		Expect(strings.Join(s.Trouble, "\n")).NotTo(ContainSubstring("permission denied"))
+	}, NodeTimeout(10*time.Minute))
 })
+
+// runInCluster runs a scenario with the driver cluster in the suite's cluster. It returns the result, which may
+// be void, because this machine is the cluster as well.
+func runInCluster(ctx context.Context, name string, args ...string) (result measure.Result) {
+	GinkgoHelper()
+	out := filepath.Join("../runs/e2e", name)
+	Expect(os.RemoveAll(out)).To(Succeed())
+	kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(os.WriteFile(kubeconfig, []byte(here.Kubeconfig), 0o600)).To(Succeed())
+	command := exec.CommandContext(ctx, "../bin/windtunnel", append([]string{"run", "--driver=cluster", "--kubeconfig=" + kubeconfig, "--out=" + out}, args...)...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 3 * time.Minute
+	said, err := command.CombinedOutput()
+	AddReportEntry("output", string(said))
+	if command.ProcessState.ExitCode() != void {
+		Expect(err).NotTo(HaveOccurred(), "%s", said)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "result.json"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(json.Unmarshal(text, &result)).To(Succeed())
+	return result
+}
 
 // checkClocks checks the clocks of a run, and that no observation is missing. The nodes of kind share
 // the machine's clock, so their true offset is zero, and each measured offset must be within its bound.
-func checkClocks(file string, pods int) {
+func checkClocks(s measure.Subject, pods int) {
 	GinkgoHelper()
-	text, err := os.ReadFile(file)
-	Expect(err).NotTo(HaveOccurred())
-	var result measure.Result
-	Expect(json.Unmarshal(text, &result)).To(Succeed())
-	s := result.Subjects[0]
 	Expect(s.Missing).To(BeEmpty())
 	Expect(s.Requests.Sent).To(BeNumerically(">", 0))
 	Expect(s.Changes.Unconverged).To(BeZero())

@@ -59,7 +59,8 @@ var _ = SynchronizedBeforeSuite(func(ctx context.Context) []byte {
 	var err error
 	made, err = kindcluster.Create(ctx, 0, kindcluster.Settings{Image: os.Getenv("KIND_IMAGE"), Workers: 2})
 	Expect(err).NotTo(HaveOccurred())
-	for _, image := range []string{controllerImage, backendImage} {
+	Expect(makeFork(ctx)).To(Succeed())
+	for _, image := range []string{controllerImage, backendImage, forkImage} {
 		Expect(made.Load(ctx, image)).To(Succeed())
 	}
 	w := world{Kubeconfig: made.Kubeconfig()}
