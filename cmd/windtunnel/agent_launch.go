@@ -15,18 +15,20 @@ import (
 // docs/cluster.md.
 func agentCopyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "copy FILE",
-		Short: "Copy this program to FILE",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return copyProgram(args[0]) },
+		Use:    "copy FILE",
+		Hidden: true,
+		Short:  "Copy this program to FILE",
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(_ *cobra.Command, args []string) error { return copyProgram(args[0]) },
 	}
 }
 
 func agentExecCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "exec -- COMMAND [ARGUMENTS]",
-		Short: "Run COMMAND in place of this program",
-		Args:  cobra.MinimumNArgs(1),
+		Use:    "exec -- COMMAND [ARGUMENTS]",
+		Hidden: true,
+		Short:  "Run COMMAND in place of this program",
+		Args:   cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := exec.LookPath(args[0])
 			if err != nil {

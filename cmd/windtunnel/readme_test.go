@@ -40,12 +40,12 @@ func TestReadmeListsOutputFlags(t *testing.T) {
 	}
 }
 
-// leaves returns the commands that are shown in help and have no subcommands.
+// leaves returns the commands that are shown in help and have no subcommands that are.
 func leaves(command *cobra.Command) (all []*cobra.Command) {
 	if command.Hidden || command.Name() == "completion" {
 		return nil
 	}
-	if !command.HasSubCommands() {
+	if !command.HasAvailableSubCommands() {
 		return []*cobra.Command{command}
 	}
 	for _, sub := range command.Commands() {
