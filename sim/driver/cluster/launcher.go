@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -106,7 +107,7 @@ func (i *instance) updateDeployment(ctx context.Context) error {
 func (i *instance) awaitDeletion(ctx context.Context, name string) error {
 	return poll(ctx, func() (bool, error) {
 		pod, err := i.driver.client.CoreV1().Pods(i.home.name()).Get(ctx, name, metav1.GetOptions{})
-		if gone(err) == nil && err != nil {
+		if apierrors.IsNotFound(err) {
 			return true, nil
 		}
 		return err == nil && pod.DeletionTimestamp != nil, err
