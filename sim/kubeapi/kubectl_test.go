@@ -78,13 +78,17 @@ var varying = regexp.MustCompile(`(uid: |resourceVersion: |creationTimestamp: ).
 // columns matches the space between two columns, whose widths depend on the digits of an age.
 var columns = regexp.MustCompile(`(\S) {2,}`)
 
+// deletedFrom matches what kubectl 1.33 and later add to the name of a deleted object.
+var deletedFrom = regexp.MustCompile(`(?m)^(\S+ "\S+" deleted) from \S+ namespace$`)
+
 // transcript runs commands and records what they print.
 func (k kubectl) transcript(commands ...string) []byte {
 	k.Helper()
 	var all bytes.Buffer
 	for _, command := range commands {
 		all.WriteString("-- kubectl " + command + " --\n")
-		text := varying.ReplaceAllString(k.run(strings.Fields(command)...), "$1~")
+		text := deletedFrom.ReplaceAllString(k.run(strings.Fields(command)...), "$1")
+		text = varying.ReplaceAllString(text, "$1~")
 		all.WriteString(columns.ReplaceAllString(text, "$1   "))
 	}
 	return all.Bytes()
