@@ -91,60 +91,6 @@ func TestNodePortsOfManyServices(t *testing.T) {
 	check(t, func() error { _, err := s.Writer().Create(nodePortService("late", 0)); return err }())
 }
 
-// Free ports are reused however often ports were assigned; the low ones are left to users.
-func TestNodePortsAreReused(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	services := client(t, s.Config()).CoreV1().Services("default")
-	keep, err := services.Create(t.Context(), nodePortService("keep", 0), metav1.CreateOptions{})
-	check(t, err)
-	held := keep.Spec.Ports[0].NodePort
-	svc := nodePortService("web", 0)
-	for i := range 3000 {
-		_, err := s.Writer().Create(svc)
-		check(t, err)
-		if i > 2600 {
-			now, err := services.Get(t.Context(), "web", metav1.GetOptions{})
-			check(t, err)
-			if port := now.Spec.Ports[0].NodePort; port < 30086 || port == held {
-				t.Fatalf("assignment %d is node port %d; %d is in use", i+1, port, held)
-			}
-		}
-		_, err = s.Writer().Delete(svc)
-		check(t, err)
-	}
-}
-
-// A new port of a Service differs from its other ports, even if few node ports are free.
-func TestNodePortsOfOneService(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	w := s.Writer()
-	for port := int32(30000); port <= 32767; port++ {
-		if port != 31000 && port != 31001 {
-			_, err := w.Create(nodePortService(fmt.Sprint("s-", port), port))
-			check(t, err)
-		}
-	}
-	web := nodePortService("web", 31000)
-	web.Spec.Ports[0].Name = "http"
-	more := func(name string) {
-		web.Spec.Ports = append(web.Spec.Ports, corev1.ServicePort{Name: name, Port: int32(80 + len(name))})
-	}
-	more("https")
-	_, err := w.Create(web)
-	check(t, err)
-	now, err := client(t, s.Config()).CoreV1().Services("default").Get(t.Context(), "web", metav1.GetOptions{})
-	check(t, err)
-	if port := now.Spec.Ports[1].NodePort; port != 31001 {
-		t.Errorf("node port %d", port)
-	}
-	more("metrics")
-	if _, err := w.Update(web); err == nil || !strings.Contains(err.Error(), "failed to allocate a nodePort: range is full") {
-		t.Errorf("with all ports taken: %v", err)
-	}
-}
-
 // A load balancer that preserves client addresses must find the nodes with endpoints.
 func TestHealthCheckNodePort(t *testing.T) {
 	services := client(t, start(t).Config()).CoreV1().Services("default")

@@ -9,35 +9,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"windtunnel.dev/sim/kubeapi/internal/object"
-	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // A client may ask for any address, also outside of the network of NewClusterIP: a dump of another
 // cluster has its own addresses.
 
-// serviceNetwork is 10.96.0.0/12, the default service network of Kubernetes. Nothing listens there.
-const serviceNetwork, sizeOfServiceNetwork = 10<<24 | 96<<16, 1 << 20
-
-// newClusterIPs returns claims of addresses in the service network. ServerIP, the first address, comes
-// last.
-func (s *State) newClusterIPs() claims[string] {
-	return claims[string]{services: s.services, has: hasClusterIP, value: ipv4, bands: []band{
-		{first: serviceNetwork + 2, size: sizeOfServiceNetwork - 3}, {first: serviceNetwork + 1, size: 1}}}
-}
-
-func ipv4(n uint32) string {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], n)
-	return netip.AddrFrom4(b).String()
-}
-
-// NewClusterIP claims the next free address of the service network for a Service.
+// NewClusterIP claims the next free address of 10.96.0.0/12, the default service network of
+// Kubernetes. Nothing listens there. It begins with 10.96.0.2; ServerIP comes last.
 func (s *State) NewClusterIP(namespace, name string) string {
-	return s.clusterIPs.next(object.Key(namespace, name))
+	const network, size = 10<<24 | 96<<16, 1<<20 - 2
+	ip, _ := s.clusterIPs.next(object.Key(namespace, name), size, func(n uint32) string {
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], network+1+(n+1)%size)
+		return netip.AddrFrom4(b).String()
+	})
+	return ip
 }
 
-func hasClusterIP(service *store.Object, ip string) bool {
-	return service.Fields["spec.clusterIP"] == ip
+func (s *State) holdsClusterIP(key, ip string) bool {
+	o := s.services.Get(key)
+	return o != nil && o.Fields["spec.clusterIP"] == ip
 }
 
 // reserveClusterIP refuses a Service if another one has its address. The address of a stored

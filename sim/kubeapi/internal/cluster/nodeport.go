@@ -11,7 +11,6 @@ import (
 
 	"windtunnel.dev/sim/kubeapi/internal/kinds/defaults"
 	"windtunnel.dev/sim/kubeapi/internal/object"
-	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // The default range of node ports in kube-apiserver (--service-node-port-range). Ports below firstGiven
@@ -22,28 +21,33 @@ const (
 )
 
 var (
-	errNodePortTaken = stderrors.New("provided port is already allocated")
-	errNodePortRange = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, lastNodePort)
-	errNoNodePort    = stderrors.New("failed to allocate a nodePort: range is full")
-	errNoHealthPort  = stderrors.New("failed to allocate a HealthCheck NodePort 0: range is full")
-	wrongHealthPort  = "failed to allocate requested HealthCheck NodePort %d: %w"
-	nodePortsPath    = field.NewPath("spec", "ports")
+	errNodePortTaken   = stderrors.New("provided port is already allocated")
+	errNodePortRange   = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, lastNodePort)
+	errNoNodePort      = stderrors.New("failed to allocate a nodePort: range is full")
+	errNoHealthPort    = stderrors.New("failed to allocate a HealthCheck NodePort 0: range is full")
+	wrongHealthPort    = "failed to allocate requested HealthCheck NodePort %d: %w"
+	nodePortsPath      = field.NewPath("spec", "ports")
+	numberOfNodePorts  = uint32(lastNodePort - firstNodePort + 1)
+	offsetOfFirstGiven = uint32(firstGiven - firstNodePort)
 )
 
-// newNodePorts returns claims of node ports.
-func (s *State) newNodePorts() claims[int32] {
-	return claims[int32]{services: s.services, has: hasNodePort, value: func(n uint32) int32 { return int32(n) }, bands: []band{
-		{first: firstGiven, size: lastNodePort - firstGiven + 1}, {first: firstNodePort, size: firstGiven - firstNodePort}}}
+// NewNodePort claims the next free node port for a Service. It returns 0 if all are taken.
+func (s *State) NewNodePort(namespace, name string) int32 {
+	port, ok := s.nodePorts.next(object.Key(namespace, name), numberOfNodePorts, func(n uint32) int32 {
+		return int32(firstNodePort + (n+offsetOfFirstGiven)%numberOfNodePorts)
+	})
+	if !ok {
+		return 0
+	}
+	return port
 }
 
-// NewNodePort claims the next free node port for a Service, other than those that it has. It returns 0
-// if all are taken.
-func (s *State) NewNodePort(svc *corev1.Service) int32 {
-	return s.nodePorts.next(object.Key(svc.Namespace, svc.Name), nodePortsOf(svc)...)
-}
-
-func hasNodePort(service *store.Object, port int32) bool {
-	obj, err := service.Decode()
+func (s *State) holdsNodePort(key string, port int32) bool {
+	o := s.services.Get(key)
+	if o == nil {
+		return false
+	}
+	obj, err := o.Decode()
 	return err == nil && slices.Contains(nodePortsOf(obj.(*corev1.Service)), port)
 }
 

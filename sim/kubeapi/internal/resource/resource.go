@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -110,9 +109,8 @@ type Cluster interface {
 	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
 	// it for that Service.
 	NewClusterIP(namespace, name string) string
-	// NewNodePort does the same with a node port that the Service does not have yet. It returns 0 if
-	// there is no free one.
-	NewNodePort(svc *corev1.Service) int32
+	// NewNodePort does the same with a node port. It returns 0 if there is no free one.
+	NewNodePort(namespace, name string) int32
 	// Objects returns all objects of a built-in resource of version v1; the caller may change them.
 	Objects(group, resource string) []runtime.Object
 	// Object returns one such object, or nil if it does not exist.

@@ -31,7 +31,7 @@ func prepareNodePorts(svc, old *corev1.Service, in resource.Cluster) {
 		keepNodePorts(spec, &old.Spec)
 	}
 	if NeedsHealthCheck(spec) && spec.HealthCheckNodePort == 0 {
-		spec.HealthCheckNodePort = in.NewNodePort(svc)
+		spec.HealthCheckNodePort = in.NewNodePort(svc.Namespace, svc.Name)
 	}
 	if !NeedsNodePorts(spec) {
 		return
@@ -50,7 +50,7 @@ func prepareNodePorts(svc, old *corev1.Service, in resource.Cluster) {
 			port.NodePort = shared[port.Port]
 		}
 		if port.NodePort == 0 {
-			port.NodePort = in.NewNodePort(svc)
+			port.NodePort = in.NewNodePort(svc.Namespace, svc.Name)
 		}
 		if old == nil {
 			shared[port.Port] = port.NodePort
