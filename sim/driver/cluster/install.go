@@ -125,7 +125,7 @@ func (i *instance) adapt(object runtime.Object) bool {
 			loosen(&o.Spec.Template.Spec.Containers[0])
 		}
 		i.addObserver(&o.Spec.Template.Spec)
-		if i.relaunched {
+		if i.entrypoint != nil {
 			addLauncher(&o.Spec.Template.Spec, i.entrypoint, i.agentContainer(launcherName, "50m", "64Mi"))
 		}
 	}

@@ -38,8 +38,7 @@ type instance struct {
 	pool    int
 	pods    backend.Fleet // nil: not yet
 
-	relaunched bool     // whether the launcher starts the controller
-	entrypoint []string // of the controller's image, if it is relaunched
+	entrypoint []string // of the controller's image, if the launcher starts it; otherwise nil
 
 	current  atomic.Pointer[container] // the controller's; nil before the first
 	forwards []*forward

@@ -26,7 +26,7 @@ const (
 // unhide starts the controller again, through the launcher, if the observer cannot see its open files. This is
 // so for images whose programs have file capabilities, as those of ingress-nginx: the capabilities of such a
 // process hide it from others (ptrace(2)). The launcher has none, and loses those of the container. Programs
-// that it starts do not get them back, because the pod forbids to gain privileges (no_new_privs).
+// that it starts do not get them back, because the pod forbids gaining privileges (no_new_privs).
 func (i *instance) unhide(ctx context.Context) error {
 	if i.isBundled() {
 		return nil
@@ -43,7 +43,6 @@ func (i *instance) unhide(ctx context.Context) error {
 	if i.entrypoint, err = entrypoint(entry.Command, pod.Spec.Containers[0].Args); err != nil {
 		return err
 	}
-	i.relaunched = true
 	i.driver.Tell("the programs of " + i.subject.Name + " have file capabilities, which hide them from the observer: its controller starts again, without capabilities")
 	if err := i.updateDeployment(ctx); err != nil {
 		return err
@@ -61,7 +60,8 @@ func (i *instance) unhide(ctx context.Context) error {
 	return err
 }
 
-// entrypoint returns what a command line has before the arguments of its container: the image's ENTRYPOINT.
+// entrypoint returns what a command line has before the arguments of its container: the image's ENTRYPOINT,
+// which is empty but not nil if the image has none.
 func entrypoint(command, args []string) ([]string, error) {
 	n := len(command) - len(args)
 	same := func(is, want string) bool { return is == want || strings.Contains(want, "$(") } // the kubelet expands variables

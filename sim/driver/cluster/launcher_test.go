@@ -103,7 +103,7 @@ func TestEntrypoint(t *testing.T) {
 		{args: append([]string{"sh", "-c"}, command...), fails: true},
 	} {
 		got, err := entrypoint(command, c.args)
-		if (err != nil) != c.fails || !slices.Equal(got, c.want) {
+		if (err != nil) != c.fails || (got == nil) != c.fails || !slices.Equal(got, c.want) {
 			t.Errorf("of %q before %q, the entry point is %q, %v; want %q", command, c.args, got, err, c.want)
 		}
 	}
