@@ -1,6 +1,7 @@
 -- Notifies a worker immediately of new data from the controller. The worker keeps a connection to a
--- Unix socket of the controller, which sends a byte to all workers after each change. A waiting
--- worker costs nothing. If the controller cannot be reached, polls find the new data.
+-- Unix socket of the controller, which sends a byte to a worker when it accepts its connection, and
+-- to all workers after each change. A waiting worker costs nothing. If the controller cannot be
+-- reached, polls find the new data.
 
 local ngx = ngx
 local pcall = pcall
@@ -44,7 +45,6 @@ local function listen(address, heard)
   if not ok then
     return err
   end
-  heard() -- apply changes announced before the connection
   local hearing, exiting = thread.spawn(hear, socket, heard), thread.spawn(await_exit)
   ok, err = thread.wait(hearing, exiting)
   thread.kill(hearing)

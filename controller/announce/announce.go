@@ -1,6 +1,7 @@
 // Package announce notifies nginx's workers immediately of new configuration. It stands between the
 // controller, which has sent the configuration, and our Lua code; each worker keeps a connection.
-// Its one rule: an announcement carries no data and may be lost, because workers also poll.
+// Its one rule: an announcement carries no data and may be lost, because workers also poll. A worker
+// that connects receives one at once, for changes that were announced before.
 package announce
 
 import (
@@ -59,6 +60,7 @@ func (a *Announcer) add(connection net.Conn) bool {
 		return false
 	}
 	a.listeners[connection] = true
+	announce(connection)
 	return true
 }
 
@@ -77,12 +79,16 @@ func (a *Announcer) Announce() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for connection := range a.listeners {
-		if err := connection.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-			continue
-		}
-		if _, err := connection.Write([]byte{'\n'}); err != nil {
-			connection.Close() // its reader removes it
-		}
+		announce(connection)
+	}
+}
+
+func announce(connection net.Conn) {
+	if err := connection.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return
+	}
+	if _, err := connection.Write([]byte{'\n'}); err != nil {
+		connection.Close() // its reader removes it
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// open returns an announcer with the connections of some workers.
+// open returns an announcer with the connections of some workers, which have read their first
+// announcement.
 func open(t *testing.T, workers int) (*Announcer, []net.Conn) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "socket")
@@ -29,7 +30,19 @@ func open(t *testing.T, workers int) (*Announcer, []net.Conn) {
 		all = append(all, connection)
 	}
 	await(t, a, workers)
+	for _, connection := range all {
+		hear(t, connection)
+	}
 	return a, all
+}
+
+// hear reads one announcement.
+func hear(t *testing.T, worker net.Conn) {
+	t.Helper()
+	worker.SetReadDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read then fails
+	if _, err := io.ReadFull(worker, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func await(t *testing.T, a *Announcer, listeners int) {
@@ -45,18 +58,26 @@ func TestAnnouncementsReachAllWorkers(t *testing.T) {
 	a, workers := open(t, 3)
 	for range 2 {
 		a.Announce()
-		for i, worker := range workers {
-			if _, err := io.ReadFull(worker, make([]byte, 1)); err != nil {
-				t.Fatalf("worker %d: %v", i, err)
-			}
+		for _, worker := range workers {
+			hear(t, worker)
 		}
 	}
 	workers[1].Close()
 	await(t, a, 2)
 	a.Announce()
-	if _, err := io.ReadFull(workers[2], make([]byte, 1)); err != nil {
-		t.Error(err)
+	hear(t, workers[2])
+}
+
+// A change may be announced after a worker connects, and before its connection is accepted.
+func TestNewWorkerHearsEarlierChanges(t *testing.T) {
+	a, _ := open(t, 0)
+	a.Announce()
+	worker, err := net.Dial("unix", a.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer worker.Close()
+	hear(t, worker)
 }
 
 func TestWorkerThatDoesNotReadIsDisconnected(t *testing.T) {
