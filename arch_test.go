@@ -56,6 +56,7 @@ var rules = []struct {
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what other packages report"},
 	{"internal/sharedlistener", []string{"controller", "sim"}, "addresses share sockets, whoever answers at them"},
 	{"internal/accept", []string{"controller", "sim"}, "connections are accepted, whoever serves them"},
+	{"internal/export", []string{"net", "controller", "sim", "lua"}, "files are written, whatever they contain"},
 	{"internal/openfiles", []string{"controller", "sim"}, "files are counted, whoever opens them"},
 	{"internal/changepoint", []string{"os", "net", "controller", "sim"}, "it knows values in their order, whatever they measure"},
 	{"internal/fractional", []string{"os", "net", "controller", "sim"}, "it knows factors by their numbers, whatever they are"},

@@ -131,7 +131,7 @@ func (f *flags) addOurs() {
 	s.StringVar(&f.root, "nginx-root", "", "folder in which to create /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx")
 	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")
 	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or a folder with nginx.tmpl and the files that it includes, as written by windtunnel template export")
-	s.StringVar(&f.luaDir, "lua-dir", "", "folder with Lua code to use instead of the bundled code")
+	s.StringVar(&f.luaDir, "lua-dir", "", "folder with Lua code to use instead of the bundled code, as written by windtunnel lua export")
 	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how the workers of nginx get backends: poll: once a second, as in ingress-nginx; push: the controller announces them as well, so that they are live at once (requires the bundled Lua code)")
 	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send only changed backends and certificates to nginx (requires the bundled Lua code; other Lua code gets all backends)")
 	s.BoolVar(&f.reportWorkers, "report-workers", true, "report at /configuration/workers of the status port which configuration each worker of nginx serves; readiness depends on it")

@@ -66,7 +66,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(runCommand(), endsAtOnce(reportCommand()), verifyCommand(), endsAtOnce(compareCommand()), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), endsAtOnce(predictCommand()), endsAtOnce(calibrateCommand()), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), endsAtOnce(explainCommand()), corpusCommand(), templateCommand(), caseCommand(), adapterCommand(), doctorCommand())
+	root.AddCommand(runCommand(), endsAtOnce(reportCommand()), verifyCommand(), endsAtOnce(compareCommand()), abCommand(), sweepCommand(), historyCommand(), migrateCommand(), regressCommand(), endsAtOnce(predictCommand()), endsAtOnce(calibrateCommand()), recordCommand(), observeCommand(), observeInsideCommand(), churnCommand(), replayCommand(), apiserverCommand(), agentCommand(), backendCommand(), endsAtOnce(explainCommand()), corpusCommand(), templateCommand(), luaCommand(), caseCommand(), adapterCommand(), doctorCommand())
 	root.AddCommand(listCommand(), endsAtOnce(validateCommand()), versionCommand())
 	root.InitDefaultCompletionCmd()
 	needSubcommands(root.Commands())

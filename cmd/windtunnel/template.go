@@ -25,11 +25,11 @@ overwritten.
 Exit codes: 0 written, 2 not written.`,
 		Args: arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			names, err := template.Export(args[0])
+			n, err := template.Export(args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s in %s; nginx.tmpl includes the others\n", plural.Of(len(names), "file"), args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "%s in %s; nginx.tmpl includes the others\n", plural.Of(n, "file"), args[0])
 			return nil
 		},
 	})

@@ -28,14 +28,24 @@ var ours = func() *Template {
 	return parsed
 }()
 
-// Files returns the files of our template by name.
+// FS returns the files of our template.
+func FS() fs.FS {
+	templates, err := fs.Sub(files, "templates")
+	if err != nil {
+		panic(err) // cannot happen: the folder is embedded
+	}
+	return templates
+}
+
+// Files returns the texts of our template by file name.
 func Files() map[string]string {
 	texts := make(map[string]string)
-	names, err := fs.Glob(files, "templates/*.tmpl")
+	templates := FS()
+	names, err := fs.Glob(templates, "*")
 	for _, name := range names {
 		var text []byte
-		if text, err = files.ReadFile(name); err == nil {
-			texts[path.Base(name)] = string(text)
+		if text, err = fs.ReadFile(templates, name); err == nil {
+			texts[name] = string(text)
 		}
 	}
 	if err != nil {

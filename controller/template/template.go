@@ -4,15 +4,12 @@
 package template
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/internal/export"
 )
 
 // Read reads a template: a file, or a folder with nginx.tmpl and the *.tmpl files that it includes.
@@ -60,23 +57,8 @@ func readFile(path string) (*render.Template, error) {
 	return t, nil
 }
 
-// Export writes our template into a folder and returns the names of the files. It creates the
+// Export writes our template into a folder and returns the number of its files. It creates the
 // folder if necessary. It overwrites no file: if one exists, the error wraps fs.ErrExist.
-func Export(folder string) ([]string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, err
-	}
-	texts := render.Files()
-	names := slices.Sorted(maps.Keys(texts))
-	for _, name := range names {
-		if _, err := os.Lstat(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w: export into an empty folder", filepath.Join(folder, name), fs.ErrExist)
-		}
-	}
-	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(texts[name]), 0o644); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
+func Export(folder string) (int, error) {
+	return export.Files(folder, render.FS())
 }

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-func export(t *testing.T) string {
+func exported(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "mine")
-	names, err := Export(folder)
+	n, err := Export(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(names) < 10 {
-		t.Fatalf("only %v were written", names)
+	if n < 10 {
+		t.Fatalf("only %d files were written", n)
 	}
 	return folder
 }
@@ -37,7 +37,7 @@ func edit(t *testing.T, file, old, now string) {
 }
 
 func TestExportedTemplateIsRead(t *testing.T) {
-	folder := export(t)
+	folder := exported(t)
 	before, err := Read(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestExportedTemplateIsRead(t *testing.T) {
 }
 
 func TestFileThatIncludesOthers(t *testing.T) {
-	folder := export(t)
+	folder := exported(t)
 	file := filepath.Join(folder, "nginx.tmpl")
 	if _, err := Read(file); err == nil || !strings.Contains(err.Error(), file+" includes bottom.tmpl, another file: name the folder, "+folder+", instead") {
 		t.Errorf("error %v", err)
@@ -71,7 +71,7 @@ func TestFileThatIncludesOthers(t *testing.T) {
 }
 
 func TestExportOverwritesNothing(t *testing.T) {
-	folder := export(t)
+	folder := exported(t)
 	edit(t, filepath.Join(folder, "top.tmpl"), "daemon off;", "daemon off; # mine")
 	if _, err := Export(folder); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error %v, want fs.ErrExist", err)
@@ -83,7 +83,7 @@ func TestExportOverwritesNothing(t *testing.T) {
 }
 
 func TestErrorsHavePositions(t *testing.T) {
-	folder := export(t)
+	folder := exported(t)
 	edit(t, filepath.Join(folder, "http.tmpl"), "lua_shared_dict luaconfig 5m;", "{{ if }}")
 	_, err := Read(folder)
 	if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, "http.tmpl")+":") {
