@@ -3,6 +3,7 @@
 local ssl = require("ngx.ssl")
 local stapling = require("certificate.stapling")
 
+local io = io
 local ngx = ngx
 local find = string.find
 local sub = string.sub
@@ -16,6 +17,10 @@ local certificate_servers = ngx.shared.certificate_servers
 local DEFAULT_HOST = "_"
 
 local _M = { is_ocsp_stapling_enabled = false }
+
+-- The certificate chain and key of handshakes without a stored certificate; nil if nginx.conf has
+-- them.
+local default_chain, default_key
 
 -- Returns the id of the certificate of a host, or of the wildcard host that covers it.
 local function uid_of(host)
@@ -34,6 +39,49 @@ local function normal(host)
     host = sub(host, 1, -2)
   end
   return host
+end
+
+local function parse_default(path)
+  local file, err = io.open(path, "rb")
+  if not file then
+    return nil, err
+  end
+  local pem = file:read("*a")
+  file:close()
+
+  local chain
+  chain, err = ssl.parse_pem_cert(pem)
+  if not chain then
+    return nil, err
+  end
+  local key
+  key, err = ssl.parse_pem_priv_key(pem)
+  return key and chain, err, key
+end
+
+-- Loads the certificate of handshakes without a stored certificate. path names a PEM file with its
+-- chain and key. nginx would load it once for each server, and at each reload.
+function _M.load_default(path)
+  local err
+  default_chain, err, default_key = parse_default(path)
+  if not default_chain then
+    ngx.log(ngx.ERR, "the default certificate, ", path, ", cannot be loaded: ", err)
+  end
+end
+
+-- Sets the default certificate. Without one, that of nginx.conf stays.
+local function set_default()
+  if not default_chain then
+    return true
+  end
+  local ok, err = ssl.clear_certs()
+  if ok then
+    ok, err = ssl.set_cert(default_chain)
+  end
+  if ok then
+    ok, err = ssl.set_priv_key(default_key)
+  end
+  return ok, err
 end
 
 -- Sets the certificate chain and key of the handshake. Returns the chain in DER.
@@ -78,7 +126,7 @@ function _M.configured_for_current_request()
   return configured
 end
 
--- Runs in the handshake. Without a stored certificate, the one in nginx.conf stays.
+-- Runs in the handshake.
 function _M.call()
   local host, err = ssl.server_name()
   if err then
@@ -89,7 +137,13 @@ function _M.call()
   local uid = uid_of(host) or certificate_servers:get(DEFAULT_HOST)
   local pem = uid and certificate_data:get(uid)
   if not pem then
-    ngx.log(ngx.INFO, "no certificate for " .. host .. ", using the one of nginx.conf")
+    ngx.log(ngx.INFO, "no certificate for " .. host .. ", using the default one")
+    local ok
+    ok, err = set_default()
+    if not ok then
+      ngx.log(ngx.ERR, "failed to set the default certificate: ", err)
+      return ngx.exit(ngx.ERROR)
+    end
     return
   end
 

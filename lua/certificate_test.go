@@ -11,6 +11,8 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -102,6 +104,55 @@ func TestCertificateOfAHost(t *testing.T) {
 	s.expectLog("could not parse servers")
 	if status, text := s.call("POST", "/configuration/servers", "{"); status != http.StatusBadRequest || !strings.Contains(text, "could not parse servers") {
 		t.Errorf("POST of incomplete JSON: %d %s", status, text)
+	}
+}
+
+// withDefault returns a setup in which Lua loads the default certificate from a file, and the address of
+// its HTTPS server.
+func withDefault(t *testing.T, file string) (setup, string) {
+	t.Helper()
+	https := nginxtest.FreeAddress(t)
+	return setup{
+		Config:    map[string]any{"default_certificate": file},
+		HTTPBlock: "map \"\" $default_certificate { default " + file + "; }\n",
+		Server: "listen " + https + " ssl;\nssl_certificate $default_certificate;\nssl_certificate_key $default_certificate;\n" +
+			"ssl_certificate_by_lua_block { certificate.call() }\n",
+	}, https
+}
+
+func TestLuaLoadsTheDefaultCertificate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "default.pem")
+	if err := os.WriteFile(file, []byte(makeCertificate(t, 7001)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with, https := withDefault(t, file)
+	s := start(t, with)
+	for _, host := range []string{"shop.example", "other.example", ""} {
+		if got := serial(https, host); got != 7001 {
+			t.Errorf("%q got certificate %d, want the default one", host, got)
+		}
+	}
+	s.postServers(map[string]string{"a": makeCertificate(t, 7002)}, map[string]string{"shop.example": "a"})
+	for host, want := range map[string]int64{"shop.example": 7002, "other.example": 7001} {
+		if got := serial(https, host); got != want {
+			t.Errorf("%q got certificate %d, want %d", host, got, want)
+		}
+	}
+}
+
+func TestMissingDefaultCertificateIsReported(t *testing.T) {
+	with, https := withDefault(t, filepath.Join(t.TempDir(), "none.pem"))
+	s := start(t, with)
+	s.expectLog("none.pem, cannot be loaded: ")
+	s.postServers(map[string]string{"a": makeCertificate(t, 7002)}, map[string]string{"shop.example": "a"})
+	if got := serial(https, "shop.example"); got != 7002 {
+		t.Errorf("got certificate %d, want 7002", got)
+	}
+	if got := serial(https, "other.example"); got != 0 {
+		t.Errorf("got certificate %d without a default one", got)
+	}
+	if log := s.nginx.ErrorLog(); !strings.Contains(log, "none.pem: No such file or directory") {
+		t.Errorf("the log does not say why: %s", log)
 	}
 }
 

@@ -39,3 +39,6 @@ end
 
 certificate = require("certificate")
 certificate.is_ocsp_stapling_enabled = config.enable_ocsp
+if config.default_certificate then
+  certificate.load_default(config.default_certificate)
+end

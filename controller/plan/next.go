@@ -75,7 +75,7 @@ func (memo *Memo) static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	luaConfig, err := wire.LuaConfig(in.Options)
+	luaConfig, err := wire.LuaConfig(m, in.Options)
 	if err != nil {
 		return State{}, err
 	}

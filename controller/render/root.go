@@ -104,6 +104,10 @@ func (r *root) LuaFallback() string {
 	return r.options.LuaFallback()
 }
 
+// LuaLoadsDefaultCertificate reports whether Lua loads the default certificate. Other Lua code than
+// ours expects that nginx does.
+func (r *root) LuaLoadsDefaultCertificate() bool { return !r.options.ForeignLua }
+
 // MIMETypes returns the path of nginx's mime.types; empty if there is none.
 func (r *root) MIMETypes() string { return r.in.MIMETypes }
 

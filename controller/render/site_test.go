@@ -70,7 +70,7 @@ func furnish(t *testing.T, in render.Input) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := wire.LuaConfig(in.Options)
+	settings, err := wire.LuaConfig(&model.Model{DefaultSSLCertificate: &model.SSLCert{PemFileName: in.Options.Path(certificateFile)}}, in.Options)
 	if err != nil {
 		t.Fatal(err)
 	}

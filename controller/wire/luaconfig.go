@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 )
 
@@ -26,6 +27,9 @@ type luaConfig struct {
 	// Not in ingress-nginx: the protected ports, to which Lua does not connect.
 	ProtectedPorts []int `json:"closed_ports"`
 
+	// Not in ingress-nginx: the file of the default certificate, which Lua loads.
+	DefaultCertificate string `json:"default_certificate,omitempty"`
+
 	// Not in ingress-nginx: these fields are present only if the features are enabled.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
@@ -40,8 +44,12 @@ type luaPorts struct {
 }
 
 // LuaConfig returns the content of lua/cfg.json, which Lua reads when nginx starts or reloads.
-func LuaConfig(opts options.Options) ([]byte, error) {
+func LuaConfig(m *model.Model, opts options.Options) ([]byte, error) {
 	c := opts.Config
+	var defaultCertificate string
+	if m.DefaultSSLCertificate != nil {
+		defaultCertificate = m.DefaultSSLCertificate.PemFileName
+	}
 	text, err := json.MarshalIndent(luaConfig{
 		EnableMetrics: opts.EnableMetrics,
 		ListenPorts: luaPorts{
@@ -60,6 +68,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,
 		HSTSPreload:             c.HSTSPreload,
 		ProtectedPorts:          opts.Ports.Protected(),
+		DefaultCertificate:      defaultCertificate,
 		ReportWorkers:           opts.ReportWorkers,
 		MetricsSocket:           metricsSocket(opts),
 		Announcements:           announcements(opts),

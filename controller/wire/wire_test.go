@@ -78,7 +78,7 @@ func TestNoBackendsInReloadMode(t *testing.T) {
 
 func TestLuaConfigHasTheKeysAndTypesThatLuaReads(t *testing.T) {
 	opts := options.Options{Config: options.Defaults(1, true), Ports: options.DefaultPorts}
-	text, err := wire.LuaConfig(opts)
+	text, err := wire.LuaConfig(&model.Model{DefaultSSLCertificate: &model.SSLCert{PemFileName: "/ssl/default.pem"}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,9 @@ func TestLuaConfigHasTheKeysAndTypesThatLuaReads(t *testing.T) {
 	}
 	if got["hsts_max_age"] != "31536000" || got["http_redirect_code"] != 308.0 || got["hsts"] != true {
 		t.Errorf("got %s", text)
+	}
+	if got["default_certificate"] != "/ssl/default.pem" {
+		t.Errorf("default_certificate %v", got["default_certificate"])
 	}
 	for _, key := range []string{"enable_metrics", "use_forwarded_headers", "use_proxy_protocol", "is_ssl_passthrough_enabled",
 		"enable_ocsp", "monitor_batch_max_size", "hsts_include_subdomains", "hsts_preload"} {
