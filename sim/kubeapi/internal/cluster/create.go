@@ -85,7 +85,10 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 		return nil, err
 	}
 	m, res := object.Meta(obj), op.rules()
+	op.dryRun = dryRun
+	defer op.release()
 	s.prepareNew(res, obj)
+	s.assign(op, obj, nil)
 	if err := op.Resource.Invalid(m.Name, s.validateNew(res, obj)); err != nil {
 		return nil, err
 	}
@@ -100,11 +103,9 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 	if existing := op.Objects.Get(object.Key(m.Namespace, m.Name)); existing != nil {
 		return nil, alreadyExists(op.Resource, existing)
 	}
-	release, err := s.reserve(op, obj, nil)
-	if err != nil {
+	if err := s.reserve(op, obj, nil); err != nil {
 		return nil, err
 	}
-	defer release()
 	allow, err := s.reserveQuota(op, obj, nil)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"windtunnel.dev/sim/kubeapi/internal/kinds/defaults"
-	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // The default range of node ports in kube-apiserver (--service-node-port-range). Ports below firstGiven
@@ -21,33 +21,22 @@ const (
 )
 
 var (
-	errNodePortTaken   = stderrors.New("provided port is already allocated")
-	errNodePortRange   = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, lastNodePort)
-	errNoNodePort      = stderrors.New("failed to allocate a nodePort: range is full")
-	errNoHealthPort    = stderrors.New("failed to allocate a HealthCheck NodePort 0: range is full")
-	wrongHealthPort    = "failed to allocate requested HealthCheck NodePort %d: %w"
-	nodePortsPath      = field.NewPath("spec", "ports")
-	numberOfNodePorts  = uint32(lastNodePort - firstNodePort + 1)
-	offsetOfFirstGiven = uint32(firstGiven - firstNodePort)
+	errNodePortTaken = stderrors.New("provided port is already allocated")
+	errNodePortRange = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", firstNodePort, lastNodePort)
+	errNoNodePort    = stderrors.New("failed to allocate a nodePort: range is full")
+	errNoHealthPort  = stderrors.New("failed to allocate a HealthCheck NodePort 0: range is full")
+	wrongHealthPort  = "failed to allocate requested HealthCheck NodePort %d: %w"
+	nodePortsPath    = field.NewPath("spec", "ports")
 )
 
-// NewNodePort claims the next free node port for a Service. It returns 0 if all are taken.
-func (s *State) NewNodePort(namespace, name string) int32 {
-	port, ok := s.nodePorts.next(object.Key(namespace, name), numberOfNodePorts, func(n uint32) int32 {
-		return int32(firstNodePort + (n+offsetOfFirstGiven)%numberOfNodePorts)
-	})
-	if !ok {
-		return 0
-	}
-	return port
+// newNodePorts returns claims of node ports.
+func newNodePorts(services *store.Collection) claims[int32] {
+	return claims[int32]{services: services, has: hasNodePort, value: func(n uint32) int32 { return int32(n) }, claims: map[int32]*claim{},
+		bands: []band{{first: firstGiven, size: lastNodePort - firstGiven + 1}, {first: firstNodePort, size: firstGiven - firstNodePort}}}
 }
 
-func (s *State) holdsNodePort(key string, port int32) bool {
-	o := s.services.Get(key)
-	if o == nil {
-		return false
-	}
-	obj, err := o.Decode()
+func hasNodePort(service *store.Object, port int32) bool {
+	obj, err := service.Decode()
 	return err == nil && slices.Contains(nodePortsOf(obj.(*corev1.Service)), port)
 }
 
@@ -66,44 +55,41 @@ func nodePortsOf(svc *corev1.Service) (ports []int32) {
 
 // reserveNodePorts refuses a Service whose node ports are outside of the range or belong to another
 // Service, or which needs a node port when all are taken.
-func (s *State) reserveNodePorts(op *Operation, svc, old *corev1.Service, key string) (held []func(), err error) {
+func (s *State) reserveNodePorts(op *Operation, svc, old *corev1.Service, key string) error {
 	var had []int32
 	if old != nil {
 		had = nodePortsOf(old)
 	}
 	hold := func(port int32) error {
-		if slices.Contains(had, port) {
+		switch {
+		case slices.Contains(had, port):
 			return nil
-		}
-		if port < firstNodePort || port > lastNodePort {
+		case port < firstNodePort || port > lastNodePort:
 			return errNodePortRange
-		}
-		release, ok := s.nodePorts.hold(port, key)
-		if !ok {
+		case !s.nodePorts.hold(op, port, key):
 			return errNodePortTaken
 		}
-		held = append(held, release)
 		return nil
 	}
 	for i, port := range svc.Spec.Ports {
 		if port.NodePort == 0 {
 			if defaults.NeedsNodePorts(&svc.Spec) {
-				return held, errors.NewInternalError(errNoNodePort)
+				return errors.NewInternalError(errNoNodePort)
 			}
 			continue
 		}
 		if err := hold(port.NodePort); err != nil {
-			return held, op.Resource.Invalid(svc.Name, field.ErrorList{field.Invalid(nodePortsPath.Index(i).Child("nodePort"), port.NodePort, err.Error())})
+			return op.Resource.Invalid(svc.Name, field.ErrorList{field.Invalid(nodePortsPath.Index(i).Child("nodePort"), port.NodePort, err.Error())})
 		}
 	}
 	switch port := svc.Spec.HealthCheckNodePort; {
 	case !defaults.NeedsHealthCheck(&svc.Spec):
 	case port == 0:
-		return held, errors.NewInternalError(errNoHealthPort)
+		return errors.NewInternalError(errNoHealthPort)
 	default:
 		if err := hold(port); err != nil {
-			return held, errors.NewInternalError(fmt.Errorf(wrongHealthPort, port, err))
+			return errors.NewInternalError(fmt.Errorf(wrongHealthPort, port, err))
 		}
 	}
-	return held, nil
+	return nil
 }

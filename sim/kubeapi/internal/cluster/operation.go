@@ -23,6 +23,16 @@ type Operation struct {
 	Caller          admission.Caller   // nil: the operation comes from this process, and no webhooks are called
 	rulesOverride   *resource.Resource // if set, its rules apply instead of those of Resource
 	Written         runtime.Object     // the object that the operation stored, decoded
+	dryRun          bool               // the operation claims nothing
+	held            []func()           // each ends one claim of the operation
+}
+
+// release ends the claims of the operation. Those of a Service that is stored stay valid.
+func (op *Operation) release() {
+	for _, end := range op.held {
+		end()
+	}
+	op.held = nil
 }
 
 // WriteOptions are the options of a create, an update or a patch.

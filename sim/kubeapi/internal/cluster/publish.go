@@ -41,12 +41,11 @@ func (s *State) Publish(server netip.AddrPort) error {
 			return err
 		}
 		s.prepareNew(op.Resource, obj)
-		release, err := s.reserve(op, obj, nil)
-		if err != nil {
-			return err
+		s.assign(op, obj, nil)
+		if err = s.reserve(op, obj, nil); err == nil {
+			_, err = op.Objects.Write(watch.Added, nil, obj)
 		}
-		_, err = op.Objects.Write(watch.Added, nil, obj)
-		release()
+		op.release()
 		if err != nil {
 			return fmt.Errorf("publishing the server as Service %s: %w", serverName, err)
 		}

@@ -68,10 +68,10 @@ func New(opts Options) (*State, error) {
 		}
 	}
 	s.revision.Store(beginning)
-	s.clusterIPs.holds, s.nodePorts.holds = s.holdsClusterIP, s.holdsNodePort
 	s.pods = s.BuiltIn(corev1.SchemeGroupVersion, "pods")
 	s.quotas = s.BuiltIn(corev1.SchemeGroupVersion, "resourcequotas")
 	s.services = s.BuiltIn(corev1.SchemeGroupVersion, "services")
+	s.clusterIPs, s.nodePorts = newClusterIPs(s.services), newNodePorts(s.services)
 	s.namespaces = s.BuiltIn(corev1.SchemeGroupVersion, "namespaces")
 	s.watchDefinitions()
 	s.webhooks.Reviewed = opts.Reviewed

@@ -124,6 +124,8 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	if err != nil {
 		return nil, err
 	}
+	op.dryRun = dryRun
+	defer op.release()
 	t, err := s.revise(op, base, old, next)
 	if err != nil {
 		return nil, err
@@ -131,11 +133,9 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	if err := s.webhooks.Admit(op.admissionRequest(), t.Next, base, dryRun); err != nil {
 		return nil, err
 	}
-	release, err := s.reserve(op, t.Next, old)
-	if err != nil {
+	if err := s.reserve(op, t.Next, old); err != nil {
 		return nil, err
 	}
-	defer release()
 	allow, err := s.reserveQuota(op, t.Next, old)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	return o, err
 }
 
-// revise returns the transition of an update of base.
+// revise returns the transition of an update of base. The caller releases op.
 func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Object) (store.Transition, error) {
 	if err := SetNamespace(object.Meta(next), op); err != nil {
 		return store.Transition{}, err
@@ -177,6 +177,7 @@ func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Obje
 		next = withFinalizers(old, next)
 	default:
 		s.restore(op.rules(), old, next)
+		s.assign(op, next, old)
 	}
 	object.Meta(next).ResourceVersion = object.FormatVersion(base.Version)
 	if err := op.Resource.Invalid(op.Name, s.validateUpdate(op.rules(), old, next)); err != nil {

@@ -80,6 +80,7 @@ func (w Writer) tryWrite(op *Operation, change Change) (uint64, error) {
 		w.s.creating.RLock()
 		defer w.s.creating.RUnlock()
 	}
+	defer op.release()
 	t, err := w.transition(op, change)
 	if err != nil {
 		return 0, err
@@ -94,7 +95,8 @@ func (w Writer) tryWrite(op *Operation, change Change) (uint64, error) {
 	return o.Version, w.finish(op, t)
 }
 
-// transition returns the transition that a change causes in the current state.
+// transition returns the transition that a change causes in the current state. The caller releases op
+// after the commit.
 func (w Writer) transition(op *Operation, change Change) (store.Transition, error) {
 	switch change.Kind {
 	case watch.Added:
@@ -123,12 +125,7 @@ func (w Writer) transition(op *Operation, change Change) (store.Transition, erro
 	if err != nil || t.Kind != watch.Modified {
 		return t, err
 	}
-	release, err := w.s.reserve(op, t.Next, old)
-	if err != nil {
-		return store.Transition{}, err
-	}
-	release() // as in creation
-	return t, nil
+	return t, w.s.reserve(op, t.Next, old)
 }
 
 func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, error) {
@@ -138,6 +135,7 @@ func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, e
 	}
 	m.ResourceVersion, m.ManagedFields = "", nil
 	s.prepareNew(op.Objects.Resource, obj)
+	s.assign(op, obj, nil)
 	if err := op.Resource.Invalid(m.Name, s.validateNew(op.Objects.Resource, obj)); err != nil {
 		return store.Transition{}, err
 	}
@@ -147,11 +145,9 @@ func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, e
 	if op.Objects.Get(op.Key()) != nil {
 		return store.Transition{}, apierrors.NewAlreadyExists(op.Resource.GroupResource(), m.Name)
 	}
-	release, err := s.reserve(op, obj, nil)
-	if err != nil {
+	if err := s.reserve(op, obj, nil); err != nil {
 		return store.Transition{}, err
 	}
-	release() // the claim stays valid if the service is stored
 	return op.Objects.Prepare(watch.Added, nil, obj)
 }
 

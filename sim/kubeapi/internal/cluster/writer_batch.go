@@ -75,12 +75,20 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	decided := make([]store.Transition, len(run))
 	w.s.creating.RLock()
 	defer w.s.creating.RUnlock()
+	defer func() {
+		for _, op := range run {
+			op.release()
+		}
+	}()
 	for i, op := range run {
 		if changes[i].Kind == watch.Deleted && w.s.hasContents(op.Objects) {
 			failed[i] = store.ErrConflict // retried on its own, because it needs locks that are held here
 			continue
 		}
 		decided[i], failed[i] = w.transition(op, changes[i])
+		if failed[i] != nil && op.Objects == w.s.services {
+			failed[i] = store.ErrConflict // retried on its own: earlier changes of the run may free what it asks for
+		}
 	}
 	run[0].Objects.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
 		for i, t := range decided {

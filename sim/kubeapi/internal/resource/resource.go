@@ -106,11 +106,6 @@ func (res *Resource) Posted(subresource string) *Resource {
 
 // Cluster is the information about the cluster that the rules of a kind can use.
 type Cluster interface {
-	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
-	// it for that Service.
-	NewClusterIP(namespace, name string) string
-	// NewNodePort does the same with a node port. It returns 0 if there is no free one.
-	NewNodePort(namespace, name string) int32
 	// Objects returns all objects of a built-in resource of version v1; the caller may change them.
 	Objects(group, resource string) []runtime.Object
 	// Object returns one such object, or nil if it does not exist.

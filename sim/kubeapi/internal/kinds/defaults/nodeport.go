@@ -1,10 +1,6 @@
 package defaults
 
-import (
-	corev1 "k8s.io/api/core/v1"
-
-	"windtunnel.dev/sim/kubeapi/internal/resource"
-)
+import corev1 "k8s.io/api/core/v1"
 
 // NeedsNodePorts reports whether every port of a Service gets a node port.
 func NeedsNodePorts(spec *corev1.ServiceSpec) bool {
@@ -23,15 +19,15 @@ func hasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// prepareNodePorts gives a Service the node ports that it needs and does not name: those of its old
+// assignNodePorts gives a Service the node ports that it needs and does not name: those of its old
 // state, or new ones.
-func prepareNodePorts(svc, old *corev1.Service, in resource.Cluster) {
+func assignNodePorts(svc, old *corev1.Service, from Allocator) {
 	spec := &svc.Spec
 	if old != nil {
 		keepNodePorts(spec, &old.Spec)
 	}
 	if NeedsHealthCheck(spec) && spec.HealthCheckNodePort == 0 {
-		spec.HealthCheckNodePort = in.NewNodePort(svc.Namespace, svc.Name)
+		spec.HealthCheckNodePort = from.NewNodePort(svc)
 	}
 	if !NeedsNodePorts(spec) {
 		return
@@ -50,7 +46,7 @@ func prepareNodePorts(svc, old *corev1.Service, in resource.Cluster) {
 			port.NodePort = shared[port.Port]
 		}
 		if port.NodePort == 0 {
-			port.NodePort = in.NewNodePort(svc.Namespace, svc.Name)
+			port.NodePort = from.NewNodePort(svc)
 		}
 		if old == nil {
 			shared[port.Port] = port.NodePort

@@ -94,8 +94,8 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 	}
 }
 
-// PrepareService gives a service its cluster IP and node ports: those of its old state, or new ones.
-func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
+// PrepareService clears the fields that do not fit the type of a service. AssignService follows it.
+func PrepareService(svc, old *corev1.Service, _ resource.Cluster) {
 	if old != nil {
 		dropForeign(&svc.Spec, &old.Spec)
 		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
@@ -105,11 +105,21 @@ func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
 	if svc.Spec.Type == corev1.ServiceTypeExternalName {
 		svc.Spec.InternalTrafficPolicy = nil // kube-apiserver does not show it
 	}
-	prepareNodePorts(svc, old, in)
-	prepareClusterIP(svc, old, in)
 }
 
-func prepareClusterIP(svc, old *corev1.Service, in resource.Cluster) {
+// Allocator returns values that no Service has, and claims them for the Service.
+type Allocator interface {
+	NewClusterIP(svc *corev1.Service) string
+	NewNodePort(svc *corev1.Service) int32 // 0 if all are taken
+}
+
+// AssignService gives a service its cluster IP and node ports: those of its old state, or new ones.
+func AssignService(svc, old *corev1.Service, from Allocator) {
+	assignNodePorts(svc, old, from)
+	assignClusterIP(svc, old, from)
+}
+
+func assignClusterIP(svc, old *corev1.Service, from Allocator) {
 	spec := &svc.Spec
 	if spec.Type == corev1.ServiceTypeExternalName {
 		if spec.ClusterIP != "" {
@@ -124,7 +134,7 @@ func prepareClusterIP(svc, old *corev1.Service, in resource.Cluster) {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
 	}
 	if spec.ClusterIP == "" {
-		spec.ClusterIP = in.NewClusterIP(svc.Namespace, svc.Name)
+		spec.ClusterIP = from.NewClusterIP(svc)
 	}
 	spec.ClusterIPs = []string{spec.ClusterIP}
 	prepareFamilies(spec, old)
