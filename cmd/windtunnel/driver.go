@@ -164,7 +164,7 @@ func openLocal(_ context.Context, f driverFlags) (driver.Driver, error) {
 	if err != nil && !f.unbundled {
 		return nil, err
 	}
-	d := local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}
+	d := local.Driver{Bundled: controller, Replaced: f.controller != "", PortBase: f.portBase, HostPaths: f.hostPaths}
 	if f.unbundled { // adapters say what other controllers need
 		return d, nil
 	}

@@ -59,9 +59,22 @@ type Run struct {
 	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Images      map[string]string `json:"images,omitempty"`      // the images of the controllers, by subject; programs of the machine have none
+	Programs    map[string]string `json:"programs,omitempty"`    // the paths of controllers of the machine, by subject; without that of Windtunnel
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
 	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two polls of a worker; 0: the default
 	Population  *Population       `json:"population,omitempty"`  // of an imported cluster
+}
+
+// ControllerOf describes what ran as the controller of a subject, as "image NAME" or "program PATH"; empty
+// if that was Windtunnel's program.
+func (r Run) ControllerOf(subject string) string {
+	switch {
+	case r.Images[subject] != "":
+		return "image " + r.Images[subject]
+	case r.Programs[subject] != "":
+		return "program " + r.Programs[subject]
+	}
+	return ""
 }
 
 // Phase is a transition in a subject's life. Only the rounds of a subject are measured: subjects

@@ -23,6 +23,9 @@ func JUnit(w io.Writer, result measure.Result, checks []judge.Check) error {
 		}
 		suite.AddProperty("seed", fmt.Sprint(result.Run.Seed))
 		suite.AddProperty("driver", result.Run.Driver)
+		if controller := result.Run.ControllerOf(s.Name); controller != "" {
+			suite.AddProperty("controller", controller)
+		}
 		suite.AddTestcase(validity(result, s))
 		for _, c := range checks {
 			if c.Subject == s.Name {

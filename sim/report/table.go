@@ -122,13 +122,13 @@ func remarks(result measure.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// circumstances returns what an imported population leaves out, the images of subjects, why the pods of a
+// circumstances returns what an imported population leaves out, the controllers of subjects, why the pods of a
 // subject shared no sockets, and which clocks were corrected.
 func circumstances(result measure.Result) []string {
 	lines := populationLines(result.Run.Population)
 	for _, s := range result.Subjects {
-		if image := result.Run.Images[s.Name]; image != "" {
-			lines = append(lines, plainLine(fmt.Sprintf("the controller of %s is the image %s", s.Name, image)))
+		if controller := result.Run.ControllerOf(s.Name); controller != "" {
+			lines = append(lines, plainLine(fmt.Sprintf("the controller of %s is the %s", s.Name, controller)))
 		}
 		if s.PodSockets.Why != "" {
 			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had its own sockets: %s", s.Name, s.PodSockets.Why)))

@@ -50,6 +50,8 @@ func (*stage) Name() string { return "stage" }
 
 func (*stage) ImageOf(s subject.Subject) string { return "registry.example/" + s.Name }
 
+func (*stage) ProgramOf(s subject.Subject) string { return "/bin/" + s.Name }
+
 func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options) (driver.Instance, error) {
 	if err := s.unprepared[of.Name]; err != nil {
 		return nil, err

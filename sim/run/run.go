@@ -136,6 +136,7 @@ func header(o Options, imported *event.Population) *event.Run {
 		Start:       o.Start,
 		Environment: o.Environment,
 		Images:      map[string]string{},
+		Programs:    map[string]string{},
 		Granularity: o.Scenario.Granularity,
 		Population:  imported,
 	}
@@ -143,6 +144,9 @@ func header(o Options, imported *event.Population) *event.Run {
 		run.Subjects = append(run.Subjects, s.Name)
 		if image := driver.ImageOf(o.Driver, s); image != "" {
 			run.Images[s.Name] = image
+		}
+		if program := driver.ProgramOf(o.Driver, s); program != "" {
+			run.Programs[s.Name] = program
 		}
 	}
 	return run

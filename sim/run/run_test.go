@@ -66,6 +66,9 @@ func TestSubjectsTakeTurns(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "registry.example/a", "b": "registry.example/b"}, events[0].Run.Images); diff != "" {
 		t.Errorf("the images of the subjects (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(map[string]string{"a": "/bin/a", "b": "/bin/b"}, events[0].Run.Programs); diff != "" {
+		t.Errorf("the programs of the subjects (-want +got):\n%s", diff)
+	}
 	made := map[string]int{}
 	for _, e := range events {
 		if e.Change != nil {

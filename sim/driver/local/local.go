@@ -23,6 +23,8 @@ import (
 type Driver struct {
 	// Bundled is the path of the bundled controller's binary.
 	Bundled string
+	// Replaced says that another controller may be at that path, so reports name it.
+	Replaced bool
 	// PortBase is the first port of the first subject. The ports of each further subject start ten
 	// higher. 0 means any free ports.
 	PortBase int
@@ -35,6 +37,7 @@ var (
 	_ driver.SubjectLimiter = Driver{}
 	_ driver.FlagReader     = Driver{}
 	_ driver.PodLimiter     = Driver{}
+	_ driver.ProgramRunner  = Driver{}
 )
 
 // allowsIsolation returns why this machine does not allow the isolation of controllers. Tests
@@ -43,6 +46,17 @@ var allowsIsolation = isolated.Allowed
 
 // Name returns "local".
 func (Driver) Name() string { return "local" }
+
+// ProgramOf implements driver.ProgramRunner.
+func (d Driver) ProgramOf(s subject.Subject) string {
+	switch {
+	case s.IsImage(), s.Controller == subject.Bundled && !d.Replaced:
+		return ""
+	case s.Controller == subject.Bundled:
+		return d.Bundled
+	}
+	return s.Controller
+}
 
 // Room implements driver.PodLimiter.
 func (Driver) Room(need backend.Need) error { return need.Fit(backend.BlockPods) }

@@ -16,3 +16,18 @@ func ImageOf(d Driver, s subject.Subject) string {
 	}
 	return s.Image()
 }
+
+// ProgramRunner is a driver that runs controllers as programs of this machine.
+type ProgramRunner interface {
+	// ProgramOf returns the path of a subject's controller; empty if it is that of Windtunnel.
+	ProgramOf(s subject.Subject) string
+}
+
+// ProgramOf returns the path of the program that a driver runs as a subject's controller; empty if it is
+// that of Windtunnel, or not known by path.
+func ProgramOf(d Driver, s subject.Subject) string {
+	if d, ok := d.(ProgramRunner); ok {
+		return d.ProgramOf(s)
+	}
+	return ""
+}
