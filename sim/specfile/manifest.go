@@ -3,17 +3,11 @@ package specfile
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"windtunnel.dev/sim/manifest"
 )
@@ -34,9 +28,6 @@ type Manifest struct {
 func (m Manifest) Identity() string {
 	return fmt.Sprintf("%s %s/%s", m.Object.GroupVersionKind().GroupKind(), m.Object.GetNamespace(), m.Object.GetName())
 }
-
-// strict rejects fields that Kubernetes does not have.
-var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Strict: true})
 
 // Manifests decodes documents as Kubernetes objects, and adds their problems to found. It also
 // returns the node of each manifest. A manifest that does not decode has no object, but its name, so
@@ -81,7 +72,8 @@ func unusable(node *yaml.Node) Manifest {
 }
 
 // readManifest decodes one document as a Kubernetes object. It adds the problems of the document to
-// found; ok reports whether the manifest can be used.
+// found; ok reports whether there is an object. An object with problems is checked further, so that all
+// problems of a manifest are found at once.
 func readManifest(node *yaml.Node, kind, apiVersion string, found *Problems) (m Manifest, ok bool) {
 	at := Position{node}
 	const shape = "a manifest starts with apiVersion:, kind: and metadata: {name: …}"
@@ -110,9 +102,7 @@ func readManifest(node *yaml.Node, kind, apiVersion string, found *Problems) (m 
 		found.Add(at.Line(), "the manifest does not decode: "+strings.TrimPrefix(err.Error(), "json: "), shape)
 		return m, false
 	}
-	if !fitsItsKind(object, data, at, found) {
-		return m, false
-	}
+	checkKind(object, at, found)
 	manifest.Undump(object)
 	m = Manifest{Name: object.GetName(), Line: at.Line(), Object: object}
 	if annotations := object.GetAnnotations(); annotations[NameAnnotation] != "" {
@@ -147,55 +137,4 @@ func asKubectl(node *yaml.Node) {
 		}
 		asKubectl(child)
 	}
-}
-
-// fitsItsKind reports whether an object decodes as the Kubernetes type of its kind, and adds the
-// problems to found. Custom resources pass, because their types are not known here.
-func fitsItsKind(object *unstructured.Unstructured, data []byte, at Position, found *Problems) bool {
-	_, _, err := strict.Decode(data, nil, nil)
-	switch {
-	case err == nil:
-		return true
-	case runtime.IsNotRegisteredError(err):
-		if !scheme.Scheme.IsGroupRegistered(object.GroupVersionKind().Group) {
-			return true
-		}
-		found.Add(at.Line("kind"), fmt.Sprintf("Kubernetes has no %s in %s", object.GetKind(), object.GetAPIVersion()), "see kubectl api-resources")
-	default:
-		for _, err := range strictErrors(err) {
-			found.Add(at.Line(fieldPath(err.Error())...), fmt.Sprintf("%s %s: %v", object.GetKind(), object.GetName(), err),
-				"see kubectl explain "+strings.ToLower(object.GetKind()))
-		}
-	}
-	return false
-}
-
-func strictErrors(err error) []error {
-	if strict, ok := runtime.AsStrictDecodingError(err); ok {
-		return strict.Errors()
-	}
-	return []error{errors.New(strings.TrimPrefix(err.Error(), "json: "))}
-}
-
-var (
-	quotedField = regexp.MustCompile(`field "([^"]+)"`)
-	fieldStep   = regexp.MustCompile(`[^.\[\]]+`)
-)
-
-// fieldPath returns the path of the field that an error of Kubernetes' decoder names, such as
-// unknown field "spec.rules[0].hosts".
-func fieldPath(message string) []any {
-	var path []any
-	quoted := quotedField.FindStringSubmatch(message)
-	if quoted == nil {
-		return nil
-	}
-	for _, step := range fieldStep.FindAllString(quoted[1], -1) {
-		if index, err := strconv.Atoi(step); err == nil {
-			path = append(path, index)
-		} else {
-			path = append(path, step)
-		}
-	}
-	return path
 }
