@@ -118,6 +118,10 @@ func (c *checker) subjects() {
 	}
 }
 
+// populationUnclear reports whether a part of the population did not decode. What the population lacks is
+// then not known.
+func (c *checker) populationUnclear() bool { return c.BrokenWithin("spec", "population") }
+
 func (c *checker) population() {
 	p := c.Population
 	if p.IsZero() {
@@ -146,7 +150,8 @@ func (c *checker) population() {
 		key string
 		n   int
 	}{{"services", p.Services}, {"pods", p.Pods}, {"ingresses", p.Ingresses}} {
-		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
+		known := c.At.Has("spec", "population", count.key) || !c.populationUnclear()
+		if count.n < 1 && known && (count.key != "ingresses" || p.Services >= 1) {
 			c.Problem(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
 		}
 	}

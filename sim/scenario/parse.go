@@ -122,7 +122,7 @@ func fill(s *Scenario, at specfile.Position) {
 	}
 	if s.Population.Cluster != "" {
 		s.Population.Line = at.Line("spec", "population", "cluster")
-	} else if p := &s.Population; !p.IsZero() {
+	} else if p := &s.Population; at.Has("spec", "population") {
 		if p.Recording != "" {
 			p.Namespace = cmp.Or(p.Namespace, RecordedNamespace)
 			return

@@ -95,7 +95,7 @@ func (c *checker) churn(step Step, path []any) {
 		c.Problem("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
 	}
 	switch recorded := step.Churn == Recorded; {
-	case recorded && c.Population.Recording == "":
+	case recorded && c.Population.Recording == "" && !c.populationUnclear():
 		c.Problem("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
 	case recorded && step.Rate != 0:
 		c.Problem("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
@@ -127,7 +127,7 @@ func (c *checker) certificates(path []any) {
 		c.Problem("a churn of certificates, which an imported cluster keeps as they are", mend, path...)
 	case p.Recording != "":
 		c.Problem("a churn of certificates, which a recording keeps as they are", mend, path...)
-	case !p.TLS:
+	case !p.TLS && !c.populationUnclear():
 		c.Problem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }

@@ -43,7 +43,7 @@ func (c *checker) streamLane(t Traffic, path []any) {
 	switch p := c.Population; {
 	case p.Cluster != "":
 		c.Problem("the lane "+t.Lane+" has no port to connect to: an imported cluster has none", "use a generated population with streams: true", append(path, "lane")...)
-	case !p.Streams && p.Recording == "": // a recording may have streams
+	case !p.Streams && p.Recording == "" && !c.populationUnclear(): // a recording may have streams
 		c.Problem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
 	}
 	if t.Host != "" {

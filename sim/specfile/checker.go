@@ -1,5 +1,11 @@
 package specfile
 
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
 // Checker reports values that decode but are not valid. It adds no problems to lines that did not decode,
 // because they would be guesses.
 type Checker struct {
@@ -32,6 +38,16 @@ func (c *Checker) ProblemAt(line int, what, mend string) {
 
 // Broken reports whether a line did not decode.
 func (c *Checker) Broken(line int) bool { return c.broken[line] }
+
+// BrokenWithin reports whether a line of the node at a path, or of a node below it, did not decode.
+func (c *Checker) BrokenWithin(path ...any) bool {
+	line, node := c.At.Find(path...)
+	return c.broken[line] || c.brokenBelow(node)
+}
+
+func (c *Checker) brokenBelow(node *yaml.Node) bool {
+	return slices.ContainsFunc(node.Content, func(child *yaml.Node) bool { return c.broken[child.Line] || c.brokenBelow(child) })
+}
 
 // Failed reports whether there are problems.
 func (c *Checker) Failed() bool { return len(c.problems.Found) > 0 }
