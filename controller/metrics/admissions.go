@@ -1,9 +1,12 @@
 package metrics
 
 import (
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // admissions are the metrics of the webhook that checks ingresses.
@@ -12,7 +15,20 @@ type admissions struct {
 	rendered, renderedFor prometheus.Gauge
 	size, roundtrip       prometheus.Gauge
 	successes, failures   *prometheus.CounterVec
+	unserved              *unserved
 }
+
+// unserved lists the ingresses that have series although nginx does not serve them, such as those that the
+// webhook denied, or those of a dry run. No sync removes their series, so the list is short.
+type unserved struct {
+	mu     sync.Mutex
+	served map[types.NamespacedName]bool
+	names  []types.NamespacedName // the one that was checked last is last
+}
+
+// mostUnserved limits the ingresses with series that nginx does not serve, because users may create any
+// number of names.
+const mostUnserved = 1000
 
 func newAdmissions(mint maker) admissions {
 	of := []string{"namespace", "ingress"}
@@ -24,6 +40,7 @@ func newAdmissions(mint maker) admissions {
 		size:        mint.gauge("admission_config_size", "Bytes of the rendered configuration."),
 		roundtrip:   mint.gauge("admission_roundtrip_duration", "Seconds from the request of the API server to the answer."),
 		successes:   mint.counters("check_success", "Ingresses that the admission webhook allowed.", of...),
+		unserved:    new(unserved),
 		failures:    mint.counters("check_errors", "Ingresses that the admission webhook denied.", of...),
 	}
 }
@@ -50,9 +67,45 @@ func (a *admissions) Admitted(c Admission) {
 	a.renderedFor.Set(c.Render.Seconds())
 	a.size.Set(float64(c.Size))
 	a.roundtrip.Set(c.Roundtrip.Seconds())
-	if c.Denied {
-		a.failures.WithLabelValues(c.Namespace, c.Ingress).Inc()
-	} else {
-		a.successes.WithLabelValues(c.Namespace, c.Ingress).Inc()
+	a.count(types.NamespacedName{Namespace: c.Namespace, Name: c.Ingress}, c.Denied)
+}
+
+// count counts an answer about an ingress. If too many ingresses are not served, it removes the series of
+// the one among them whose last check is longest ago.
+func (a *admissions) count(name types.NamespacedName, denied bool) {
+	u := a.unserved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	counters := a.successes
+	if denied {
+		counters = a.failures
 	}
+	counters.WithLabelValues(name.Namespace, name.Name).Inc()
+	if u.served[name] {
+		return
+	}
+	u.names = append(slices.DeleteFunc(u.names, func(other types.NamespacedName) bool { return other == name }), name)
+	if len(u.names) > mostUnserved {
+		a.remove(u.names[0])
+		u.names = slices.Delete(u.names, 0, 1)
+	}
+}
+
+// serves replaces the ingresses that nginx serves. It removes the series of those that are gone.
+func (a *admissions) serves(before, now map[types.NamespacedName]bool) {
+	u := a.unserved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for name := range before {
+		if !now[name] {
+			a.remove(name)
+		}
+	}
+	u.served = now
+	u.names = slices.DeleteFunc(u.names, func(name types.NamespacedName) bool { return now[name] || before[name] })
+}
+
+func (a *admissions) remove(name types.NamespacedName) {
+	a.successes.DeletePartialMatch(ofIngress(name))
+	a.failures.DeletePartialMatch(ofIngress(name))
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -149,6 +150,38 @@ func TestAdmissions(t *testing.T) {
 	if text := scrape(New(o)); strings.Contains(text, "_admission_") {
 		t.Error("metrics of the webhook exist without a webhook")
 	}
+}
+
+// Users may try any number of names. Only the ingresses that were checked last keep their series, besides
+// those that nginx serves.
+func TestSeriesOfUnservedIngressesAreBounded(t *testing.T) {
+	m := New(options)
+	m.Serves(serving("web.example"))
+	m.Admitted(Admission{Namespace: "shop", Ingress: "web"})
+	for i := range mostUnserved + 2 {
+		m.Admitted(Admission{Namespace: "shop", Ingress: fmt.Sprint("new", i), Denied: true})
+		m.Admitted(Admission{Namespace: "shop", Ingress: "new0"})
+	}
+	of := func(ingress string) string { return "{" + common + `,ingress="` + ingress + `",namespace="shop"}` }
+	want(t, m, "check_success"+of("web")+" 1", "check_success"+of("new0")+fmt.Sprint(" ", mostUnserved+2), "check_errors"+of("new0")+" 1", "check_errors"+of(fmt.Sprint("new", mostUnserved+1))+" 1")
+	text := scrape(m)
+	if n := strings.Count(text, namespace+"_check_errors{"); n != mostUnserved {
+		t.Errorf("%d series of denied ingresses, want %d", n, mostUnserved)
+	}
+	if strings.Contains(text, of("new1")) {
+		t.Error("the series that was counted longest ago remains")
+	}
+}
+
+// A served ingress is no longer one of those whose series make room for others.
+func TestSeriesOfServedIngressesStay(t *testing.T) {
+	m := New(options)
+	m.Admitted(Admission{Namespace: "shop", Ingress: "web"})
+	m.Serves(serving("web.example"))
+	for i := range mostUnserved + 1 {
+		m.Admitted(Admission{Namespace: "shop", Ingress: fmt.Sprint("new", i), Denied: true})
+	}
+	want(t, m, "check_success{"+common+`,ingress="web",namespace="shop"} 1`)
 }
 
 // The linter objects only to names that come from ingress-nginx.

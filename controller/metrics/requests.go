@@ -195,9 +195,9 @@ func (m *Metrics) Serves(now Served) {
 	for name := range r.served.Ingresses {
 		if !now.Ingresses[name] {
 			r.remove(name)
-			m.admissions.remove(name)
 		}
 	}
+	m.admissions.serves(r.served.Ingresses, now.Ingresses)
 	r.served = now
 }
 
@@ -208,11 +208,6 @@ func (r *requests) remove(name types.NamespacedName) {
 	for _, h := range r.histograms {
 		h.DeletePartialMatch(ofIngress(name))
 	}
-}
-
-func (a *admissions) remove(name types.NamespacedName) {
-	a.successes.DeletePartialMatch(ofIngress(name))
-	a.failures.DeletePartialMatch(ofIngress(name))
 }
 
 func ofIngress(name types.NamespacedName) prometheus.Labels {
