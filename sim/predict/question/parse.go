@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/predict/figure"
 	"windtunnel.dev/sim/predict/simulate"
 	"windtunnel.dev/sim/scenario"
@@ -34,20 +33,8 @@ var types = specfile.TypesOf(reflect.TypeFor[document](), map[string]string{"doc
 
 var format = specfile.Format{APIVersion: APIVersion, Kind: Kind}
 
-// largest is the maximum size of a question file, in bytes.
-const largest = 1 << 20
-
-// Load reads and checks a question file. Its error joins all specfile.Problems of the file, sorted by
-// line.
-func Load(path string) (Question, error) {
-	data, err := readfile.Read(path, largest)
-	if err != nil {
-		return Question{}, fmt.Errorf("read question: %w", err)
-	}
-	return Parse(path, data)
-}
-
-// Parse checks a question file that has been read already. name is the name of the file in errors.
+// Parse reads and checks the text of a question file. name is the name of the file in errors. The error
+// joins all specfile.Problems of the file, sorted by line.
 func Parse(name string, data []byte) (Question, error) {
 	found := &specfile.Problems{File: name, Types: types}
 	documents := format.Split(data, found)
