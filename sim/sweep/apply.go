@@ -30,6 +30,9 @@ func Set(text []byte, path, value string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at.Steps[0] == "subjects" && !(specfile.Position{Root: documents[0]}).Has("spec", "subjects", 0) {
+		return nil, fmt.Errorf("%s: the scenario lists no subjects: add subjects: [{name: %s}] to its spec", path, scenario.Bundled)
+	}
 	if err := put(documents[0], append([]any{"spec"}, at.Steps...), leaf); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -91,6 +91,13 @@ func TestSetRefuses(t *testing.T) {
 			t.Errorf("%s=%s: %v, want %s", test.path, test.value, err, test.want)
 		}
 	}
+	for _, none := range []string{"", "  subjects: []\n", "  subjects:\n"} {
+		without := "apiVersion: windtunnel.dev/v1\nkind: Scenario\nmetadata: {name: story}\nspec:\n  seed: 1\n" + none
+		want := "subjects.0.flags.v: the scenario lists no subjects: add subjects: [{name: bundled}] to its spec"
+		if _, err := sweep.Set([]byte(without), "subjects.0.flags.v", "1"); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", none, err, want)
+		}
+	}
 	for _, bad := range []string{"", "a: [", "- 1", "text"} {
 		if _, err := sweep.Set([]byte(bad), "population.services", "1"); err == nil {
 			t.Errorf("%q was changed", bad)
