@@ -181,6 +181,9 @@ func (o *regressOptions) checkUnused(flags *pflag.FlagSet) error {
 		if err := refuseUnused(flags, "only the part behaviour sends requests: add --part behaviour", "cases", "corpus-requests"); err != nil {
 			return err
 		}
+		if err := refuseUnused(flags, "only the part behaviour starts controllers: add --part behaviour", "controller"); err != nil {
+			return err
+		}
 	}
 	if len(o.parts) > 0 && !slices.Contains(o.parts, string(regress.RenderedPart)) && !slices.Contains(o.parts, string(regress.TestedPart)) {
 		if err := refuseUnused(flags, "only differences of configurations are minimised: add --part rendered", "minimise"); err != nil {
