@@ -227,7 +227,11 @@ func printImport(out io.Writer, file string, imported dump.Import) {
 			fmt.Fprintf(out, "%s:\n", part.title)
 		}
 		for _, what := range slices.Sorted(maps.Keys(part.counts)) {
-			fmt.Fprintf(out, "  %d %s\n", part.counts[what], what)
+			fmt.Fprintf(out, "  %d %s", part.counts[what], what)
+			if what == "EndpointSlice" {
+				fmt.Fprintf(out, ", with %s", plural.Of(imported.Summary.Endpoints, "endpoint"))
+			}
+			fmt.Fprintln(out)
 		}
 	}
 	if len(imported.Flags) > 0 {

@@ -44,10 +44,11 @@ type Import struct {
 
 // Summary counts what an import did with a dump.
 type Summary struct {
-	Took     map[string]int `json:"took"`     // by kind
-	Replaced map[string]int `json:"replaced"` // by what
-	LeftOut  map[string]int `json:"leftOut"`  // by what, with the reason
-	Check    map[string]int `json:"check"`    // texts that were kept unchanged, and may contain secrets
+	Took      map[string]int `json:"took"`      // by kind
+	Endpoints int            `json:"endpoints"` // of the EndpointSlices that it took
+	Replaced  map[string]int `json:"replaced"`  // by what
+	LeftOut   map[string]int `json:"leftOut"`   // by what, with the reason
+	Check     map[string]int `json:"check"`     // texts that were kept unchanged, and may contain secrets
 }
 
 // Of imports the objects of a dump. An error names the object at fault.

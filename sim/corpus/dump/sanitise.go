@@ -44,6 +44,7 @@ func (i *importer) sanitised() ([]runtime.Object, error) {
 			continue
 		}
 		add("EndpointSlice", i.slice(slice))
+		i.Endpoints += len(slice.Endpoints)
 	}
 	for _, ingress := range sorted(i.ingresses) {
 		add("Ingress", i.ingress(ingress))
