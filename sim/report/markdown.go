@@ -89,7 +89,7 @@ func unmet(checks []judge.Check) []judge.Check {
 
 func markdownSummary(result measure.Result) string {
 	t := table.NewWriter()
-	header := table.Row{""}
+	header := table.Row{"figure"}
 	for _, s := range result.Subjects {
 		header = append(header, markdown.Text(s.Name))
 	}
@@ -106,7 +106,7 @@ func markdownSummary(result measure.Result) string {
 
 func markdownChecks(checks []judge.Check) string {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
+	t.AppendHeader(table.Row{"verdict", "subject", "expectation", "actual"})
 	for _, c := range checks {
 		mark := checkMarks[c.Verdict()]
 		if c.Verdict() == judge.NotMet {

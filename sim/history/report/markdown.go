@@ -63,7 +63,7 @@ func (d Document) markdownWhere(s Step) string {
 
 func (d Document) markdownSteps(steps []Step) string {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"", "scenario", "setup", "subject", "figure", "before", "after", "change", "commits", ""})
+	t.AppendHeader(table.Row{"verdict", "scenario", "setup", "subject", "figure", "before", "after", "change", "commits", "remark"})
 	for _, s := range steps {
 		verdict := string(s.Verdict)
 		if s.Fails() {
