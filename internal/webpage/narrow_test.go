@@ -14,7 +14,8 @@ import (
 )
 
 // content holds elements that overflow a narrow page.
-var content = strings.NewReplacer("LONG", strings.Repeat("long-name-", 12), "UNBROKEN", strings.Repeat("unbroken", 20)).Replace(`
+var content = strings.NewReplacer("LONG", strings.Repeat("long-name-", 12), "UNBROKEN", strings.Repeat("unbroken", 20),
+	"HEADERS", strings.Repeat(`<th scope="col">lanes.websocket.failed</th>`, 22), "VALUES", strings.Repeat("<td>1.02 MiB</td>", 22)).Replace(`
 <h1>LONG</h1> <h2>UNBROKEN</h2> <h3>UNBROKEN</h3>
 <ul class="badges"><li class="badge good">UNBROKEN: valid run</li></ul>
 <p>UNBROKEN</p> <ul><li>LONG <code>UNBROKEN</code></li></ul>
@@ -27,7 +28,9 @@ var content = strings.NewReplacer("LONG", strings.Repeat("long-name-", 12), "UNB
 </table></div>
 <div class="scroll"><table class="dense" id="dense">
 <tr><th scope="row">changes<span class="note">the changes of the cluster</span></th><td class="number"><span class="figure">1 s</span><span class="more">0.5 s</span></td></tr>
-</table></div>`)
+</table></div>
+<section id="columns"><div class="scroll"><table class="dense"><thead><tr>HEADERS</tr></thead><tbody><tr>VALUES</tr></tbody></table></div></section>
+<dl id="list"><dt>cpu</dt><dd>2</dd></dl>`)
 
 func open(t *testing.T) *browsertest.Page {
 	t.Helper()
@@ -87,5 +90,11 @@ func TestPaper(t *testing.T) {
 	}
 	for _, large := range browsertest.Ask[[]string](p, `[...document.querySelectorAll(".note, .more")].filter((e) => parseFloat(getComputedStyle(e).fontSize) > parseFloat(getComputedStyle(e.parentElement).fontSize)).map((e) => e.textContent)`) {
 		t.Errorf("%q is larger than the text that it explains", large)
+	}
+	if page := browsertest.Ask[string](p, `getComputedStyle(document.querySelector("#columns")).page`); page != "wide" {
+		t.Errorf("a table of many columns is on a page of kind %q", page)
+	}
+	if inside := browsertest.Ask[string](p, `getComputedStyle(document.querySelector("#list")).breakInside`); inside != "avoid" {
+		t.Errorf("a page may end within a short list: break-inside %s", inside)
 	}
 }
