@@ -44,8 +44,8 @@ func firstBeside() (int, error) {
 // Entry is the first process of the container that an agent observes.
 type Entry struct {
 	Command []string `json:"command"` // its command line
-	// Hidden is why the agent cannot see the open files of the process; "" if it can. Linux hides them from
-	// processes with fewer capabilities (ptrace(2)).
+	// Hidden is why the agent cannot see the open files of the process, in words; "" if it can. Linux hides
+	// them from processes with fewer capabilities, and for other reasons (ptrace(2)).
 	Hidden string `json:"hidden,omitempty"`
 }
 
@@ -73,8 +73,21 @@ func entryOf(pid int) (Entry, error) {
 			return Entry{}, err
 		}
 		e.Hidden = err.Error()
+		if self, err := procfs.Self(); err == nil && hasMoreCapabilities(one, self) {
+			e.Hidden += "; the process has capabilities that the observer lacks"
+		}
 	}
 	return e, nil
+}
+
+// hasMoreCapabilities reports whether a process has capabilities that another lacks; false if that is not known.
+func hasMoreCapabilities(one, than procfs.Proc) bool {
+	has, err := one.NewStatus()
+	if err != nil {
+		return false
+	}
+	other, err := than.NewStatus()
+	return err == nil && has.CapPrm&^other.CapPrm != 0
 }
 
 // Entry asks the agent for the first process of the container that it observes.
