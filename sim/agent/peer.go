@@ -61,6 +61,13 @@ func (p *Peer) call(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
+// ErrOldAgent is the error of a request that the agent does not know, because it is of an older version.
+var ErrOldAgent = errors.New("the agent does not have this endpoint: its image is older than this windtunnel")
+
+// noHandler is what http.ServeMux, and so an agent, answers to a request that it does not know. An API server
+// that does not find the pod answers with an object instead.
+const noHandler = "404 page not found"
+
 // do sends a request. It returns an error if the status of the answer is not 200.
 func (p *Peer) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
@@ -88,6 +95,9 @@ func (p *Peer) do(ctx context.Context, method, path string, in any) (*http.Respo
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // the reason, if there is one
+	if answer.StatusCode == http.StatusNotFound && string(bytes.TrimSpace(text)) == noHandler {
+		return nil, ErrOldAgent
+	}
 	return nil, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(text))
 }
 

@@ -35,6 +35,7 @@ type site struct {
 	agents  map[string]http.Handler // by pod
 	entry   func(pod string) agent.Entry
 	dead    map[string]bool
+	old     bool // the agents do not report their entry
 	notices []string
 	events  []event.Event
 	refuses func(*http.Request) bool // which requests the API server fails; nil: none
@@ -97,6 +98,10 @@ func (s *site) serve(pod, path string, w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.HasPrefix(pod, poolName) {
 		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if s.old && path == "/observe/entry" {
+		http.NotFound(w, r)
 		return
 	}
 	if s.agents[pod] == nil {

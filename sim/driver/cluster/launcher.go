@@ -81,13 +81,16 @@ func (i *instance) awaitEntry(ctx context.Context) (entry agent.Entry, err error
 		if entry, why = peer.Entry(ctx); why == nil {
 			return true, nil
 		}
+		if errors.Is(why, agent.ErrOldAgent) {
+			return false, fmt.Errorf("%w; `make image` builds the image of this version, and --harness-image names it (now: %s)", why, i.driver.Harness)
+		}
 		pod, status, err := i.findController(ctx)
 		if err != nil || pod == nil || status == nil || status.State.Running != nil {
 			return false, err
 		}
 		return false, i.failed(ctx, *pod, status)
 	})
-	if err != nil && !errors.As(err, &notRunning{}) {
+	if err != nil && !errors.As(err, &notRunning{}) && !errors.Is(err, agent.ErrOldAgent) {
 		err = fmt.Errorf("wait for the observer: %w", errors.Join(err, why))
 	}
 	return entry, err

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,6 +89,28 @@ func TestVisibleControllersStartOnce(t *testing.T) {
 	i, first := s.launch(t, "")
 	if pod := s.controllerPod(t, i); pod.Name != first || len(pod.Spec.InitContainers) > 0 || pod.Spec.Containers[0].Command != nil {
 		t.Errorf("the pod is %s with %+v, want the first one, %s, as it was", pod.Name, pod.Spec, first)
+	}
+	s.end(t, i)
+}
+
+// A run with an image of windtunnel that is older than the harness ends at once. The error says what to do.
+func TestOldHarnessImage(t *testing.T) {
+	s := newSite(t)
+	s.old = true
+	i, err := s.prepareSubject(t, s.open(t, s.options()), "image:registry.example/fork:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err = i.start(ctx, i.install, i.awaitController, i.unhide)
+	if err == nil || ctx.Err() != nil {
+		t.Fatalf("got %v, want an error before the time is over", err)
+	}
+	for _, want := range []string{"its image is older than this windtunnel", "`make image`", "--harness-image", HarnessImage} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
 	}
 	s.end(t, i)
 }
