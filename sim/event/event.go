@@ -43,6 +43,7 @@ type Event struct {
 
 	NotApplicable *NotApplicable `json:"notApplicable,omitempty"`
 	PodSockets    *PodSockets    `json:"podSockets,omitempty"`
+	Launcher      *Launcher      `json:"launcher,omitempty"`
 	Logged        *Logged        `json:"logged,omitempty"`
 	Clock         *Clock         `json:"clock,omitempty"`
 	Missing       *Missing       `json:"missing,omitempty"`
@@ -224,6 +225,12 @@ const (
 	SharedSockets SocketMode = "shared"      // all pods share one socket per port
 	OwnSockets    SocketMode = "one-per-pod" // each pod has a socket for each of its ports
 )
+
+// Launcher says that a launcher runs the controller of a subject: as its child, without capabilities. It is
+// written before the rounds.
+type Launcher struct {
+	Why string `json:"why"` // why the observer did not see the open files of the controller without it
+}
 
 // Logged says when the lines of a controller's log were written, in the file that the harness keeps of
 // it. Those after Bytes were written at At, or later: within 100 ms, unless another Logged follows. It is

@@ -37,6 +37,7 @@ var measurements = []func(rounds) measurement{
 	newOutage,
 	newStarts,
 	newPodSockets,
+	newLauncher,
 	newBalance,
 	newMemory,
 	newHeap,

@@ -59,6 +59,8 @@ type Subject struct {
 	Reported Reported `json:"reported"`
 	// PodSockets is how the simulated pods listened; its mode is empty if they were real pods.
 	PodSockets event.PodSockets `json:"podSockets"`
+	// Launcher is the launcher that ran the controller, without capabilities; absent if there was none.
+	Launcher event.Launcher `json:"launcher,omitzero"`
 	// NotApplicable are the measurements that the subject cannot have, or that nothing can see. An
 	// expectation that depends on one of them is neither met nor failed.
 	NotApplicable []NotApplicable `json:"notApplicable,omitempty"`

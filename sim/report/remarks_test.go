@@ -11,13 +11,15 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Every format has the remarks: what a population leaves out, which images and programs ran, how pods listened, and which clocks were corrected.
+// Every format has the remarks: what a population leaves out, which images and programs ran, how pods
+// listened, what ran the controller, and which clocks were corrected.
 func TestFormatsHaveRemarks(t *testing.T) {
 	result := measure.Result{
 		Run: event.Run{Scenario: "shop", Images: map[string]string{"a": "registry.example/fork:v1"}, Programs: map[string]string{"b": "/bin/fork"}, Population: &event.Population{File: "shop.yaml", Ingresses: 3, LeftOut: []event.LeftOut{{Why: "no ready pod", Count: 2}}}},
 		Subjects: []measure.Subject{{Name: "b", Valid: true}, {
 			Name: "a", Valid: true, PodSockets: event.PodSockets{Mode: event.OwnSockets, Why: "too few ports"},
-			Clocks: []measure.Clock{{Node: "node-1", Pod: "observer-1", Role: "observer", Offset: time.Second}},
+			Launcher: event.Launcher{Why: "permission denied"},
+			Clocks:   []measure.Clock{{Node: "node-1", Pod: "observer-1", Role: "observer", Offset: time.Second}},
 		}},
 	}
 	series := measure.Series{Subjects: []measure.Timeline{{Name: "b"}, {Name: "a"}}}
@@ -31,7 +33,7 @@ func TestFormatsHaveRemarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := html.UnescapeString(strings.ReplaceAll(out.String(), `\`, ""))
-		for _, want := range []string{"cluster shop.yaml: 3 ingresses", "no ready pod", "the controller of a is the image registry.example/fork:v1", "the controller of b is the program /bin/fork", "each pod of a had its own sockets: too few ports", "clock of node-1 (observer-1, observer)"} {
+		for _, want := range []string{"cluster shop.yaml: 3 ingresses", "no ready pod", "the controller of a is the image registry.example/fork:v1", "the controller of b is the program /bin/fork", "each pod of a had its own sockets: too few ports", "a launcher ran the controller of a without capabilities, because the observer did not see its open files: permission denied", "clock of node-1 (observer-1, observer)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
 			}

@@ -123,7 +123,7 @@ func remarks(result measure.Result) string {
 }
 
 // circumstances returns what an imported population leaves out, the controllers of subjects, why the pods of a
-// subject shared no sockets, and which clocks were corrected.
+// subject shared no sockets, whether a launcher ran its controller, and which clocks were corrected.
 func circumstances(result measure.Result) []string {
 	lines := populationLines(result.Run.Population)
 	for _, s := range result.Subjects {
@@ -132,6 +132,9 @@ func circumstances(result measure.Result) []string {
 		}
 		if s.PodSockets.Why != "" {
 			lines = append(lines, plainLine(fmt.Sprintf("each pod of %s had its own sockets: %s", s.Name, s.PodSockets.Why)))
+		}
+		if s.Launcher.Why != "" {
+			lines = append(lines, plainLine(fmt.Sprintf("a launcher ran the controller of %s without capabilities, because the observer did not see its open files: %s", s.Name, s.Launcher.Why)))
 		}
 		for _, c := range s.Clocks {
 			lines = append(lines, plainLine(clockLine(c)))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"windtunnel.dev/sim/agent"
+	"windtunnel.dev/sim/event"
 )
 
 // The launcher is a copy of windtunnel in the controller's container.
@@ -26,7 +27,8 @@ const (
 // unhide starts the controller again, through the launcher, if the observer cannot see its open files. This is
 // so for images whose programs have file capabilities, as those of ingress-nginx: the capabilities of such a
 // process hide it from others (ptrace(2)). The launcher has none, and loses those of the container. Programs
-// that it starts do not get them back, because the pod forbids gaining privileges (no_new_privs).
+// that it starts do not get them back, because the pod forbids gaining privileges (no_new_privs). The log says
+// that the launcher runs the controller.
 func (i *instance) unhide(ctx context.Context) error {
 	if i.isBundled() {
 		return nil
@@ -43,7 +45,8 @@ func (i *instance) unhide(ctx context.Context) error {
 	if i.entrypoint, err = entrypoint(entry.Command, pod.Spec.Containers[0].Args); err != nil {
 		return err
 	}
-	i.driver.Tell("the programs of " + i.subject.Name + " have file capabilities, which hide them from the observer: its controller starts again, without capabilities")
+	hidden := entry.Hidden
+	i.driver.Tell(fmt.Sprintf("the observer does not see the open files of the controller of %s (%s): a launcher starts it again, without capabilities", i.subject.Name, hidden))
 	if err := i.updateDeployment(ctx); err != nil {
 		return err
 	}
@@ -54,10 +57,15 @@ func (i *instance) unhide(ctx context.Context) error {
 	if err := i.awaitController(ctx); err != nil {
 		return err
 	}
-	if entry, err = i.awaitEntry(ctx); err == nil && entry.Hidden != "" {
-		err = fmt.Errorf("the observer does not see the open files of the controller's container: %s", entry.Hidden)
+	if entry, err = i.awaitEntry(ctx); err != nil {
+		return err
 	}
-	return err
+	if entry.Hidden != "" {
+		return fmt.Errorf("the observer does not see the open files of the controller, even if a launcher starts it: %s", entry.Hidden)
+	}
+	log := i.options.Log
+	log.Write(event.Event{At: log.Now(), Subject: i.subject.Name, Launcher: &event.Launcher{Why: hidden}})
+	return nil
 }
 
 // entrypoint returns what a command line has before the arguments of its container: the image's ENTRYPOINT,

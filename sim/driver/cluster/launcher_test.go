@@ -12,6 +12,7 @@ import (
 
 	"windtunnel.dev/sim/agent"
 	"windtunnel.dev/sim/driver/incluster"
+	"windtunnel.dev/sim/event"
 )
 
 // controllerPod returns the pod of the controller that is not being deleted.
@@ -54,6 +55,18 @@ func (s *site) launch(t *testing.T, hidden string) (_ *instance, first string) {
 	return i, first
 }
 
+// launchers returns those that the log has.
+func (s *site) launchers() (all []event.Launcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.events {
+		if e.Launcher != nil && e.Subject == "subject" {
+			all = append(all, *e.Launcher)
+		}
+	}
+	return all
+}
+
 // A controller whose open files the observer cannot see starts again, through the launcher: with the
 // ENTRYPOINT and the arguments that it had.
 func TestHiddenControllersStartAgain(t *testing.T) {
@@ -78,8 +91,11 @@ func TestHiddenControllersStartAgain(t *testing.T) {
 			t.Errorf("the container %s does not mount %s", c.Name, launcherDir)
 		}
 	}
-	if said := strings.Join(s.notices, "\n"); !strings.Contains(said, "starts again, without capabilities") {
-		t.Errorf("the user is told %q", said)
+	if said := strings.Join(s.notices, "\n"); !strings.Contains(said, "(permission denied)") || strings.Contains(said, "file capabilities") {
+		t.Errorf("the user is told %q, want what hides the controller, as the observer says it", said)
+	}
+	if got := s.launchers(); !slices.Equal(got, []event.Launcher{{Why: "permission denied"}}) {
+		t.Errorf("the log has the launchers %+v", got)
 	}
 	s.end(t, i)
 }
@@ -89,6 +105,9 @@ func TestVisibleControllersStartOnce(t *testing.T) {
 	i, first := s.launch(t, "")
 	if pod := s.controllerPod(t, i); pod.Name != first || len(pod.Spec.InitContainers) > 0 || pod.Spec.Containers[0].Command != nil {
 		t.Errorf("the pod is %s with %+v, want the first one, %s, as it was", pod.Name, pod.Spec, first)
+	}
+	if got := s.launchers(); len(got) > 0 {
+		t.Errorf("the log has the launchers %+v", got)
 	}
 	s.end(t, i)
 }
