@@ -73,7 +73,7 @@ func (i *instance) findController(ctx context.Context) (*corev1.Pod, *corev1.Con
 	return nil, nil, nil
 }
 
-// failed returns an error if the first container cannot run, with its last log line if it has one. It
+// failed returns an error if the first container cannot run, with the end of its log if it has one. It
 // also writes the container's log to controller.log.
 func (i *instance) failed(ctx context.Context, pod corev1.Pod, status *corev1.ContainerStatus) error {
 	if status == nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -83,26 +81,6 @@ func (i *instance) findContainer(ctx context.Context) (pod string, _ *corev1.Con
 		}
 	}
 	return "", nil, nil
-}
-
-// failed returns an error if the first container cannot run, with its last log line if it has one.
-// It also writes the container's log to controller.log.
-func (i *instance) failed(ctx context.Context, pod string, status *corev1.ContainerStatus) error {
-	if waits := status.State.Waiting; waits != nil && slices.Contains([]string{"ErrImageNeverPull", "ErrImagePull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}, waits.Reason) {
-		return fmt.Errorf("%s: %s", waits.Reason, waits.Message)
-	}
-	ended := status.State.Terminated
-	if ended == nil {
-		ended = status.LastTerminationState.Terminated
-	}
-	if ended == nil {
-		return nil
-	}
-	text, err := i.client.CoreV1().Pods(incluster.Namespace).GetLogs(pod, &corev1.PodLogOptions{Container: incluster.Container, Previous: status.State.Terminated == nil}).DoRaw(ctx)
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	return errors.Join(incluster.Ended(*ended, text), os.WriteFile(filepath.Join(i.options.Dir, subject.LogName), text, 0o644))
 }
 
 // follow starts to follow the container's log and to wait for its end.

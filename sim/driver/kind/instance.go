@@ -93,14 +93,18 @@ func (i *instance) begin(ctx context.Context) error {
 		return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
 	}
 	i.current.Store(c)
+	died := errors.New("the container has ended")
 	err = driver.Poll(ctx, 50*time.Millisecond, func() (bool, error) {
 		select {
 		case <-c.died:
-			return false, c.err
+			return false, died
 		default:
 			return i.Healthy(ctx) == nil, nil
 		}
 	})
+	if errors.Is(err, died) {
+		return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, i.ending(ctx, c))
+	}
 	if err != nil {
 		return fmt.Errorf("wait for subject %s to become healthy: %w; its last log line: %s", i.subject.Name, err, c.tail.Last())
 	}
