@@ -51,7 +51,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		"request_size_sum{", "response_size_sum{", "bytes_sent_sum{",
 		`nginx_process_connections_total{`, `nginx_process_connections{`, "nginx_process_requests_total{", "nginx_process_resident_memory_bytes{",
 		`nginx_process_num_procs{controller_class="",controller_namespace="default",controller_pod="controller"} `,
-		`reload_phase_duration_seconds_count{controller_class="",controller_namespace="default",controller_pod="controller",phase="test"}`,
+		`reload_phase_duration_seconds_count{controller_class="",controller_namespace="default",controller_pod="controller",phase="render"}`,
 	} {
 		if !strings.Contains(text, "nginx_ingress_controller_"+want) {
 			t.Errorf("no %s", want)
@@ -67,7 +67,9 @@ func TestRequestsAreCounted(t *testing.T) {
 		return strings.Contains(text, `ingress="web",namespace="default",type="no-endpoint"} 1`)
 	})
 	r.must(r.client.NetworkingV1().Ingresses("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-	r.awaitMetrics("nothing of the ingress", func(text string) bool { return !strings.Contains(text, `ingress="web"`) })
+	r.awaitMetrics("a tested reload, and nothing of the ingress", func(text string) bool {
+		return strings.Contains(text, `controller_pod="controller",phase="test"}`) && !strings.Contains(text, `ingress="web"`)
+	})
 }
 
 // The leader serves the expiry of certificates, and writes addresses into the status of ingresses.

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -213,9 +214,40 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 
 func TestInvalidFirstConfiguration(t *testing.T) {
 	f := newFixture(t)
-	if _, err := f.reach(plan.State{Conf: conf.Whole([]byte("nonsense;\n")), LuaConfig: []byte("{}")}); err == nil {
-		t.Fatal("no error")
+	bad := f.state("bad", "[]")
+	bad.Conf = bad.Conf.Append([]byte("nonsense;\n"))
+	report, err := f.reach(bad)
+	var rejection *Rejection
+	if candidate := f.layout.Conf() + ".next"; !errors.As(err, &rejection) || rejection.File != candidate || rejection.Line() != "nonsense;" {
+		t.Errorf("error %v, want a rejection that names the line of %s", err, candidate)
 	}
+	if report.Started || report.Phases.Test == 0 {
+		t.Errorf("report: %+v", report)
+	}
+	if _, err := os.Stat(f.layout.Conf()); err == nil {
+		t.Error("the rejected configuration is in place")
+	}
+	report = f.must(f.reach(f.state("one", "[]")))
+	f.wantAnswer("one")
+	if !report.Started || report.Phases.Test != 0 {
+		t.Errorf("report %+v, want a start without nginx -t", report)
+	}
+}
+
+// A configuration is not rejected if nginx cannot start for another reason.
+func TestFailedStartIsNoRejection(t *testing.T) {
+	f := newFixture(t)
+	other, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", f.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	_, err = f.reach(f.state("one", "[]"))
+	var rejection *Rejection
+	if err == nil || errors.As(err, &rejection) || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("error %v, want one about the port", err)
+	}
+	other.Close()
 	f.must(f.reach(f.state("one", "[]")))
 	f.wantAnswer("one")
 }

@@ -19,29 +19,64 @@ const (
 	workerPoll    = 5 * time.Millisecond
 )
 
-// load writes and tests a configuration, puts it in place, and starts or reloads nginx. If the test
-// fails, everything stays as before, except that the tested file remains.
+// load starts or reloads nginx with a configuration. If nginx -t rejects it, everything stays as before,
+// except that the tested file remains.
 func (t *Target) load(ctx context.Context, next plan.State, report *Report) error {
-	candidate := t.layout.Conf() + ".next"
-	began := time.Now()
-	err := t.test(ctx, candidate, next)
-	report.Phases.Test = time.Since(began)
-	if err != nil {
-		return errors.Join(err, t.restore(next))
-	}
-	if err := os.Rename(candidate, t.layout.Conf()); err != nil {
-		return fmt.Errorf("putting the tested configuration in place: %w", err)
-	}
+	var err error
 	if process := t.started(); process != nil {
-		err = t.reload(ctx, process, report)
+		err = t.replace(ctx, process, next, report)
 	} else {
-		err = t.start(ctx, report)
+		err = t.first(ctx, next, report)
 	}
 	if err != nil {
-		t.doubt()
 		return err
 	}
 	return t.discard(t.Running(), next)
+}
+
+// first starts nginx. nginx needs seconds to read the configuration of thousands of hosts, so only a
+// configuration with which it does not start is tested: the test finds out whether it is at fault.
+func (t *Target) first(ctx context.Context, next plan.State, report *Report) error {
+	if err := t.write(t.layout.Conf(), next); err != nil {
+		return err
+	}
+	err := t.start(ctx, report)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if rejection := t.testNext(ctx, next, report); rejection != nil {
+		return errors.Join(rejection, os.Remove(t.layout.Conf()))
+	}
+	return err
+}
+
+// replace tests a configuration, puts it in place, and reloads nginx.
+func (t *Target) replace(ctx context.Context, process *nginx.Process, next plan.State, report *Report) error {
+	if err := t.testNext(ctx, next, report); err != nil {
+		return err
+	}
+	if err := os.Rename(t.candidate(), t.layout.Conf()); err != nil {
+		return fmt.Errorf("putting the tested configuration in place: %w", err)
+	}
+	err := t.reload(ctx, process, report)
+	if err != nil {
+		t.doubt()
+	}
+	return err
+}
+
+// candidate is the file of a configuration that is tested.
+func (t *Target) candidate() string { return t.layout.Conf() + ".next" }
+
+// testNext writes and tests the candidate. If the test fails, only the candidate remains.
+func (t *Target) testNext(ctx context.Context, next plan.State, report *Report) error {
+	began := time.Now()
+	err := t.test(ctx, t.candidate(), next)
+	report.Phases.Test = time.Since(began)
+	if err != nil {
+		err = errors.Join(err, t.restore(next))
+	}
+	return err
 }
 
 // doubt records that a reload failed halfway: its workers may still start, so even a return to the
@@ -49,13 +84,21 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 func (t *Target) doubt() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running.Unsure = t.process != nil
+	t.running.Unsure = true
 }
 
 // restore resets the files that nginx reads besides nginx.conf to those of the running state,
 // because Lua may reread them at any time.
 func (t *Target) restore(tried plan.State) error {
 	return errors.Join(t.writeBeside(t.Running()), t.discard(tried, t.Running()))
+}
+
+// write writes a configuration and the files beside it.
+func (t *Target) write(file string, next plan.State) error {
+	if err := WriteText(file, next.Conf); err != nil {
+		return err
+	}
+	return t.writeBeside(next)
 }
 
 // writeBeside writes the files that nginx reads besides nginx.conf.

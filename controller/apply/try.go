@@ -68,10 +68,7 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 // test writes a state and runs nginx -t on it. A test that could not start, or that ctx or a signal
 // interrupts, is not a rejection.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
-	if err := WriteText(candidate, next.Conf); err != nil {
-		return err
-	}
-	if err := t.writeBeside(next); err != nil {
+	if err := t.write(candidate, next); err != nil {
 		return err
 	}
 	err := t.nginx.Test(ctx, candidate)
