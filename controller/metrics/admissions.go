@@ -92,17 +92,17 @@ func (a *admissions) count(name types.NamespacedName, denied bool) {
 }
 
 // serves replaces the ingresses that nginx serves. It removes the series of those that are gone.
-func (a *admissions) serves(before, now map[types.NamespacedName]bool) {
+func (a *admissions) serves(now map[types.NamespacedName]bool) {
 	u := a.unserved
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for name := range before {
+	for name := range u.served {
 		if !now[name] {
 			a.remove(name)
 		}
 	}
 	u.served = now
-	u.names = slices.DeleteFunc(u.names, func(name types.NamespacedName) bool { return now[name] || before[name] })
+	u.names = slices.DeleteFunc(u.names, func(name types.NamespacedName) bool { return now[name] })
 }
 
 func (a *admissions) remove(name types.NamespacedName) {

@@ -197,7 +197,7 @@ func (m *Metrics) Serves(now Served) {
 			r.remove(name)
 		}
 	}
-	m.admissions.serves(r.served.Ingresses, now.Ingresses)
+	m.admissions.serves(now.Ingresses)
 	r.served = now
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -46,10 +47,6 @@ type luaPorts struct {
 // LuaConfig returns the content of lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(m *model.Model, opts options.Options) ([]byte, error) {
 	c := opts.Config
-	var defaultCertificate string
-	if m.DefaultSSLCertificate != nil {
-		defaultCertificate = m.DefaultSSLCertificate.PemFileName
-	}
 	text, err := json.MarshalIndent(luaConfig{
 		EnableMetrics: opts.EnableMetrics,
 		ListenPorts: luaPorts{
@@ -68,7 +65,7 @@ func LuaConfig(m *model.Model, opts options.Options) ([]byte, error) {
 		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,
 		HSTSPreload:             c.HSTSPreload,
 		ProtectedPorts:          opts.Ports.Protected(),
-		DefaultCertificate:      defaultCertificate,
+		DefaultCertificate:      cmp.Or(m.DefaultSSLCertificate, new(model.SSLCert)).PemFileName,
 		ReportWorkers:           opts.ReportWorkers,
 		MetricsSocket:           metricsSocket(opts),
 		Announcements:           announcements(opts),
