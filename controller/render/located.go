@@ -25,6 +25,7 @@ type located struct {
 	AuthNames    authNames                    // names for ExternalAuth
 	SigninURL    string                       // where clients sign in, or ""
 
+	InheritsHeaders bool              // the http block sets the location's request headers; see inheritsHeaders
 	AnswerHeaders   map[string]string // see answerHeaders
 	InterceptErrors string            // "on" or "off" if the location differs from the http block, otherwise ""
 	ErrorUpstream   string            // the upstream that answers the location's custom-http-errors, or ""
@@ -75,6 +76,7 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) *lo
 	if at.ExternalAuth = at.externalAuth(); at.ExternalAuth != nil {
 		at.AuthNames, at.SigninURL = at.authNames(), at.ExternalAuth.SigninURL
 	}
+	at.InheritsHeaders = at.inheritsHeaders()
 	at.AnswerHeaders = at.answerHeaders()
 	at.InterceptErrors = at.interceptErrors()
 	if at.Denied == "" && l.Redirect.URL == "" {

@@ -11,7 +11,7 @@ import (
 var sameForMany = map[string]bool{
 	"address.tmpl": true, "blocked.tmpl": true, "certificate": true, "internal.tmpl": true, "phases.tmpl": true, "unwatched.tmpl": true,
 	"asked.tmpl": true, "client.tmpl": true,
-	"headers.tmpl": true, "proxy.tmpl": true,
+	"proxy.tmpl": true, "requestheaders.tmpl": true, "responseheaders.tmpl": true,
 }
 
 // once replaces {{ template "file" dot }} by {{ text "file" dot }} for the templates in sameForMany, and
