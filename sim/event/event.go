@@ -240,10 +240,12 @@ type Logged struct {
 }
 
 // Host is a sample of the machine. Busy is the share of CPU time that was not idle since the
-// previous sample, Stolen the share that a hypervisor took; both are between 0 and 1.
+// previous sample, Stolen the share that a hypervisor took; both are between 0 and 1. Dropped is the
+// number of packets that the kernel's connection tracking has dropped since the previous sample.
 type Host struct {
-	Busy   float64 `json:"busy"`
-	Stolen float64 `json:"stolen"`
+	Busy    float64 `json:"busy"`
+	Stolen  float64 `json:"stolen"`
+	Dropped int     `json:"dropped,omitempty"`
 }
 
 // Trouble is a problem of a subject or the harness that readers of the report should know about,

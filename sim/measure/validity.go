@@ -43,8 +43,10 @@ type validity struct {
 	cut     bool
 	open    bool // a round has begun and has not ended
 	running bool // the subject is ready and has not stopped
+	ended   bool // a round has ended since the host was sampled
 	stolen  float64
 	samples int
+	dropped int // packets
 	workers int
 	answers int           // of probes, in rounds
 	off     string        // why probing stopped
@@ -59,9 +61,8 @@ func (m *validity) Add(e *event.Event, in bool) {
 		m.gap = cmp.Or(e.Run.Granularity, m.gap)
 	case e.Phase != nil:
 		m.phase(e.Phase.Name)
-	case e.Host != nil && in:
-		m.stolen += e.Host.Stolen
-		m.samples++
+	case e.Host != nil:
+		m.host(e.Host, in)
 	case e.Worker != nil:
 		m.workers++
 	case e.Answer != nil && in:
@@ -69,6 +70,17 @@ func (m *validity) Add(e *event.Event, in bool) {
 	case e.Probe != nil && e.Probe.Off != "":
 		m.off = e.Probe.Off
 	}
+}
+
+func (m *validity) host(h *event.Host, in bool) {
+	if in {
+		m.stolen += h.Stolen
+		m.samples++
+	}
+	if in || m.ended { // the sample covers the end of a round
+		m.dropped += h.Dropped
+	}
+	m.ended = false
 }
 
 func (m *validity) phase(name event.PhaseName) {
@@ -82,7 +94,7 @@ func (m *validity) phase(name event.PhaseName) {
 	case event.RoundBegin:
 		m.open = true
 	case event.RoundEnd:
-		m.open = false
+		m.open, m.ended = false, true
 	}
 }
 
@@ -114,6 +126,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(dialing > 0, "the load generator could not open sockets for %s", plural.Of(dialing, "request"))
 	void(r.Unexplained > 0, "%s failed for unknown causes", plural.Of(r.Unexplained, "request"))
 	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is acceptable", 100*stolen, 100*MaxStolen)
+	void(m.dropped > 0, "connection tracking in the host's kernel dropped %s: exempt loopback from it, or raise net.netfilter.nf_conntrack_max (see windtunnel doctor)", plural.Of(m.dropped, "packet"))
 	void(m.samples == 0 && s.Measured >= longEnough, "the load of the host was not recorded")
 	void(m.workers == 0 && s.WhyNot("workers") == "", "no worker was observed")
 	for _, f := range s.Struck {

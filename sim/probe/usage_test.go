@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"windtunnel.dev/sim/event"
 )
 
@@ -78,54 +76,6 @@ func TestUsageWithoutSubject(t *testing.T) {
 			t.Errorf("a sample without a subject: %+v", e.Usage)
 		}
 	}
-}
-
-func TestHostBetween(t *testing.T) {
-	last := procfs.CPUStat{User: 10, Idle: 100, Iowait: 5}
-	for name, c := range map[string]struct {
-		now  procfs.CPUStat
-		want event.Host
-	}{
-		"idle":             {procfs.CPUStat{User: 10, Idle: 110, Iowait: 5}, event.Host{}},
-		"busy":             {procfs.CPUStat{User: 13, System: 3, SoftIRQ: 1, Idle: 101, Iowait: 7}, event.Host{Busy: 0.7}},
-		"stolen":           {procfs.CPUStat{User: 12, Idle: 106, Iowait: 5, Steal: 2}, event.Host{Busy: 0.4, Stolen: 0.2}},
-		"guests":           {procfs.CPUStat{User: 15, Guest: 5, Idle: 105, Iowait: 5}, event.Host{Busy: 0.5}},
-		"iowait goes back": {procfs.CPUStat{User: 20, Idle: 100, Iowait: 4}, event.Host{Busy: 1}},
-		"no time":          {last, event.Host{}},
-	} {
-		if got := *hostBetween(last, c.now); !near(got.Busy, c.want.Busy) || !near(got.Stolen, c.want.Stolen) {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
-	}
-}
-
-func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
-
-func TestHostEachTick(t *testing.T) {
-	r := newRun(t)
-	ticks := make(chan time.Time)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		watchHost(r.ctx, r.Log, ticks)
-	}()
-	for range 3 {
-		ticks <- time.Time{}
-	}
-	r.cancel()
-	<-ended
-	events := r.end()
-	if len(events) < 2 || len(events) > 3 || events[0].Host == nil || events[0].Subject != "" {
-		t.Errorf("logged %+v, want a host event for each tick", events)
-	}
-}
-
-func TestWatchHostEnds(t *testing.T) {
-	r := newRun(t)
-	done := WatchHost(r.ctx, r.Log)
-	r.cancel()
-	<-done
-	r.end()
 }
 
 // Proportional memory that takes long to sample is sampled less often. It is sampled at once if a caller
