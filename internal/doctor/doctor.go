@@ -38,6 +38,7 @@ func Examine(ctx context.Context) []Result {
 	results = append(append(results, examineProc()), examineFiles()...)
 	return append(results,
 		examineLoopback(),
+		examineTracking(ctx),
 		examineProcessors(),
 		examineTool(ctx, "kubectl", "inspecting the simulated cluster by hand, and the tests that use kubectl", "kubectl", "version", "--client"),
 	)
