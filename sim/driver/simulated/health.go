@@ -8,11 +8,19 @@ import (
 	"windtunnel.dev/sim/driver"
 )
 
+const (
+	healthEvery   = 50 * time.Millisecond
+	errorLogEvery = time.Second
+	// errorLog is nginx's error log by default.
+	errorLog = "var/log/nginx/error.log"
+)
+
 // waitHealthy returns when the controller is healthy, when it has ended, when it cannot become
-// healthy because nginx rejects its configuration, or when ctx is done.
+// healthy because nginx rejects its configuration or its workers do not start, or when ctx is done.
 func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
+	ticker, errors := time.NewTicker(healthEvery), time.NewTicker(errorLogEvery)
 	defer ticker.Stop()
+	defer errors.Stop()
 	for {
 		err := i.Healthy(ctx)
 		if err == nil {
@@ -26,6 +34,10 @@ func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
 			return p.err
 		case <-ctx.Done():
 			return fmt.Errorf("wait for subject %s to become healthy (%w): %w; its last log line: %s", i.Subject.Name, err, context.Cause(ctx), p.tail.Last())
+		case <-errors.C:
+			if log, err := i.runtime.Read(ctx, errorLog); err == nil { // otherwise the controller prints it, or has none
+				p.refusal.read(log)
+			}
 		case <-ticker.C:
 		}
 	}
