@@ -55,13 +55,20 @@ function walk(figure, event) {
   event.preventDefault();
   const at = Math.min(n - 1, Math.max(0, (u.cursor.idx ?? (by > 0 ? -1 : n)) + by));
   figure.reveal?.(u.data[0][at]);
-  // The plot applies the range that reveal sets in a microtask.
-  queueMicrotask(() => u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 }));
+  point(u, u.data[0][at]);
 }
 
-// draw draws a figure. made has its name, a description, and the data and options of the plot.
+// point moves the cursor of a plot to a value of x. It waits for a range that was just set, which the plot
+// applies in a microtask.
+function point(u, x) {
+  queueMicrotask(() => u.setCursor({ left: u.valToPos(x, "x"), top: u.over.clientHeight / 2 }));
+}
+
+// draw draws a figure, with the cursor where it was. made has its name, a description, and the data and
+// options of the plot.
 function draw(figure, made) {
   const place = figure.querySelector(".plot"), width = place.clientWidth || figure.plot?.width;
+  const read = figure.plot?.data[0][figure.plot.cursor.idx];
   if (figure.plot) figure.plot.destroy();
   place.tabIndex = 0;
   place.setAttribute("role", "group");
@@ -71,6 +78,7 @@ function draw(figure, made) {
   figure.dataset.values = String(made.data.slice(1).flat().filter((v) => v != null).length);
   figure.plot.root.querySelector("canvas").setAttribute("aria-hidden", "true");
   figure.plot.root.querySelector(".u-legend").setAttribute("aria-live", "polite");
+  if (read != null) point(figure.plot, read);
 }
 
 // show draws the plot that make returns, keeps it as wide as its place, and lets the keyboard move its

@@ -40,8 +40,13 @@ func testGrows(t *testing.T, browser context.Context) {
 	if log := browsertest.Ask[string](p, `document.querySelector("[data-log='1']").textContent`); log != "the controller says <b>hello</b>" {
 		t.Errorf("log %q", log)
 	}
+	p.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`void (%s.querySelector(".plot").focus())`, failures)), chromedp.KeyEvent(kb.Home))
+	const readAt = `((u) => u.data[0][u.cursor.idx] ?? -1)(` + failures + `.plot)`
+	p.Until(readAt + ` >= 0`)
+	at := browsertest.Ask[float64](p, readAt)
 	s.see(events[half:])
 	p.Until(fmt.Sprintf(`%s > %d`, values, before+50))
+	p.Until(fmt.Sprintf(`%s === %v`, readAt, at)) // a reader keeps the place
 	row := browsertest.Ask[string](p, `document.querySelector("[data-row='1']").textContent`)
 	p.Do(chromedp.WaitVisible(chromedp.CSS("#failures tbody tr")))
 	if browsertest.Ask[int](p, `document.querySelectorAll("#failures tbody tr").length`) == 0 {
@@ -54,7 +59,9 @@ func testGrows(t *testing.T, browser context.Context) {
 }
 
 // values returns the number of values in the second subject's plot of failures, after scrolling to it.
-const values = `((f) => (f.scrollIntoView(), Number(f.dataset.values)))(document.querySelector("[data-plot=failures][data-subject='1']"))`
+const values = `((f) => (f.scrollIntoView(), Number(f.dataset.values)))(` + failures + `)`
+
+const failures = `document.querySelector("[data-plot=failures][data-subject='1']")`
 
 // The button ends the run, but asks first; the keyboard reaches both.
 func testEnd(t *testing.T, browser context.Context) {
