@@ -15,7 +15,7 @@ STAMP := $(if $(wildcard .git/.),,-ldflags=-X=windtunnel.dev/internal/version.co
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi profile-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-compare bench-pods bench-watch predict studies history cluster-traffic
+.PHONY: help demo results subjects migrate case-matrix check test e2e drivers build setup bench bench-controller bench-kubeapi profile-kubeapi soak-kubeapi bench-load bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test mutations clean bench-compare bench-pods bench-watch nginx-memory predict studies history cluster-traffic
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -101,6 +101,10 @@ soak-kubeapi: ## run ten minutes of churn on the simulated API server, results i
 bench-pods: build setup ## measure simulated pods that share sockets, results in docs/results/pods.txt
 	@mkdir -p docs/results
 	hack/bench-pods | tee docs/results/pods.txt
+
+nginx-memory: setup ## measure where nginx's memory goes with 5,000 hosts, results in docs/results/nginx-memory.md
+	@mkdir -p docs/results
+	hack/nginx-memory > docs/results/nginx-memory.md
 
 bench-controller: setup ## measure how much work a change causes in the controller, results in docs/results/controller-scale.txt
 	@mkdir -p docs/results
