@@ -14,22 +14,21 @@ import (
 
 func main() {
 	hosts := flag.Int("hosts", 5000, "the `number` of hosts, each with an ingress of its own")
-	turns := flag.Int("turns", 3, "how `often` nginx starts with each configuration; the fastest counts")
 	flag.Parse()
-	if flag.NArg() > 0 || *hosts < 1 || *turns < 1 {
+	if flag.NArg() > 0 || *hosts < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *hosts, *turns); err != nil {
+	if err := run(ctx, os.Stdout, *hosts); err != nil {
 		fmt.Fprintln(os.Stderr, "nginxmemory:", err)
 		os.Exit(1) //nolint:gocritic // the deferred function only affects signals
 	}
 }
 
 // run writes the page for a number of hosts to w, and what it does to standard error.
-func run(ctx context.Context, w io.Writer, hosts, turns int) error {
+func run(ctx context.Context, w io.Writer, hosts int) error {
 	root, err := os.MkdirTemp("", "nginx-memory-")
 	if err != nil {
 		return err
@@ -41,7 +40,7 @@ func run(ctx context.Context, w io.Writer, hosts, turns int) error {
 	}
 	serve := func(name string, c configuration) (served, error) {
 		fmt.Fprintln(os.Stderr, "nginx-memory:", name)
-		found, err := site.cheapest(ctx, c, turns)
+		found, err := site.serve(ctx, c)
 		if err != nil {
 			return served{}, fmt.Errorf("%s: %w", name, err)
 		}

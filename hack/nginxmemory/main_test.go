@@ -14,7 +14,7 @@ func TestPage(t *testing.T) {
 	nginxtest.Find(t, "http_lua")
 	const hosts = 8
 	var page bytes.Buffer
-	if err := run(t.Context(), &page, hosts, 1); err != nil {
+	if err := run(t.Context(), &page, hosts); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range parts {

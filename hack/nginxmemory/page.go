@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 )
@@ -33,8 +32,8 @@ RSS where they do not name PSS. During a reload, the master and the new workers 
 const partsIntro = `
 ## Parts of the configuration
 
-The memory of the master (RSS), and the CPU time that it needs to read the configuration. Each row removes one
-more part from the configuration, except from the host of unknown hosts, and shows the difference.
+The memory of the master (RSS). Each row removes one more part from the configuration, except from the host of
+unknown hosts, and shows the difference.
 
 `
 
@@ -42,7 +41,7 @@ const outro = `
 ## What can go
 
 The http block sets the request headers of all locations that need no others. If each location set them
-itself, the master would take %s and %.1f s instead of %s and %.1f s.
+itself, the master would take %s.
 
 Most of the rest is nginx's own: each of its modules has a structure for each server and each location, also where
 it is not used, and each host with TLS has a context of OpenSSL.
@@ -62,22 +61,21 @@ func (p page) write(w io.Writer) error {
 	text := fmt.Sprintf(intro, workers, p.hosts, p.locations, mebibytes(int64(p.size))) + t.RenderMarkdown() + "\n" + partsIntro
 
 	t = table.NewWriter()
-	t.AppendHeader(table.Row{"part", "memory", "share", "for each host", "CPU time"})
-	row := func(name string, memory int64, cpu time.Duration) {
+	t.AppendHeader(table.Row{"part", "memory", "share", "for each host"})
+	row := func(name string, memory int64) {
 		t.AppendRow(table.Row{
 			name, mebibytes(memory), fmt.Sprintf("%.0f %%", 100*float64(memory)/float64(p.whole.master.rss)),
-			fmt.Sprintf("%.1f KiB", float64(memory)/float64(p.hosts)/(1<<10)), fmt.Sprintf("%.2f s", cpu.Seconds()),
+			fmt.Sprintf("%.1f KiB", float64(memory)/float64(p.hosts)/(1<<10)),
 		})
 	}
 	before := p.whole
 	for i, without := range p.without {
-		row(parts[i].name, before.master.rss-without.master.rss, before.cpu-without.cpu)
+		row(parts[i].name, before.master.rss-without.master.rss)
 		before = without
 	}
-	row("the rest: nginx, its modules, and the http block", before.master.rss, before.cpu)
-	row("all", p.whole.master.rss, p.whole.cpu)
-	text += t.RenderMarkdown() + "\n" + fmt.Sprintf(outro,
-		mebibytes(p.repeated.master.rss), p.repeated.cpu.Seconds(), mebibytes(p.whole.master.rss), p.whole.cpu.Seconds())
+	row("the rest: nginx, its modules, and the http block", before.master.rss)
+	row("all", p.whole.master.rss)
+	text += t.RenderMarkdown() + "\n" + fmt.Sprintf(outro, mebibytes(p.repeated.master.rss))
 	_, err := io.WriteString(w, text)
 	return err
 }

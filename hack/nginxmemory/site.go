@@ -116,7 +116,6 @@ type process struct {
 type served struct {
 	master  process
 	workers []process
-	cpu     time.Duration // of the master, to read the configuration
 }
 
 // serve starts nginx with a configuration, measures it when all workers have started, and stops it.
@@ -162,11 +161,6 @@ func measure(master int, children []procfs.Proc) (found served, err error) {
 	if err != nil {
 		return served{}, err
 	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return served{}, err
-	}
-	found.cpu = time.Duration(stat.CPUTime() * float64(time.Second))
 	if found.master, err = memoryOf(proc); err != nil {
 		return served{}, err
 	}
@@ -183,20 +177,6 @@ func measure(master int, children []procfs.Proc) (found served, err error) {
 func memoryOf(proc procfs.Proc) (process, error) {
 	rollup, err := proc.ProcSMapsRollup()
 	return process{int64(rollup.Rss), int64(rollup.Pss)}, err
-}
-
-// cheapest serves a configuration a number of times, and returns the turn that took the least CPU time.
-func (s *site) cheapest(ctx context.Context, c configuration, turns int) (found served, err error) {
-	for turn := range turns {
-		now, err := s.serve(ctx, c)
-		if err != nil {
-			return served{}, err
-		}
-		if turn == 0 || now.cpu < found.cpu {
-			found = now
-		}
-	}
-	return found, nil
 }
 
 // childrenOf returns the children of a process.
