@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
@@ -195,5 +197,27 @@ func TestFurtherPaths(t *testing.T) {
 	}
 	if last := paths[len(paths)-1]; last.Path != "/path-2" || last.Backend.Service.Name != p.Services[0].Name {
 		t.Errorf("last path %+v", last)
+	}
+}
+
+// The namespaces of a population are those of all its objects, each once.
+func TestNamespaces(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    corpus.Population
+		want []string
+	}{
+		"generated": {corpus.Generate(shape), []string{"demo"}},
+		"empty":     {corpus.Population{Namespace: "demo"}, []string{"demo"}},
+		"imported": {corpus.Population{
+			Namespace: "default", Services: []corpus.Service{{Namespace: "shop", Name: "web"}},
+			Cluster: &corpus.Cluster{
+				Objects:   []runtime.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "of-secrets"}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}},
+				Unchanged: []corpus.Service{{Namespace: "api", Name: "web"}},
+			},
+		}, []string{"default", "of-secrets", "shop", "api"}},
+	} {
+		if diff := cmp.Diff(c.want, c.p.Namespaces()); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
 	}
 }

@@ -50,6 +50,27 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 	return objects
 }
 
+// Namespaces returns those of the population's objects, without duplicates.
+func (p Population) Namespaces() []string {
+	all := []string{p.Namespace}
+	add := func(name string) {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	if p.Cluster != nil {
+		for _, object := range p.Cluster.Objects {
+			if namespace, is := object.(*corev1.Namespace); is { // an imported cluster has one for each
+				add(namespace.Name)
+			}
+		}
+	}
+	for _, s := range p.WithPods() {
+		add(s.Namespace)
+	}
+	return all
+}
+
 // members returns the pods of the service when a run begins.
 func (s Service) members(address func(pod string) netip.Addr) []Member {
 	var members []Member

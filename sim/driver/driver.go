@@ -35,6 +35,9 @@ type Options struct {
 	// Streams are the services that nginx must serve over plain TCP and UDP, as
 	// namespace/name:port.
 	Streams []string
+	// Namespaces are those that objects of the run are in, without duplicates; that of the population
+	// comes first.
+	Namespaces []string
 	// Pods is how many pods start in the run, at most, if each starts once. Drivers whose pods are real
 	// ones need as many.
 	Pods int

@@ -171,7 +171,8 @@ func prepare(ctx context.Context, o Options, recording churn.Recording, index in
 		return nil, err
 	}
 	instance, err := o.Driver.Prepare(ctx, s, driver.Options{
-		Index: index, Dir: dir, Log: o.Log, Streams: streams(recording.Population), Pods: startedPods(o.Scenario, recording),
+		Index: index, Dir: dir, Log: o.Log, Streams: streams(recording.Population),
+		Namespaces: namespaces(o.Scenario, recording.Population), Pods: startedPods(o.Scenario, recording),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)

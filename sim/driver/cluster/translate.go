@@ -1,94 +1,92 @@
 package cluster
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/sim/driver/incluster"
 )
 
-// names translates the names of a scenario to those of the run: all objects are in the run's
-// namespace, and the run has its own classes.
+// names translates the names of a scenario to those of the run, which has its own namespaces and classes.
 type names struct {
-	run  string            // the namespace of the run, and the beginning of the names of its classes
-	of   string            // the namespace of the scenario; empty: no object had one yet
-	made map[string]string // labels
+	run    string            // the home of the run, and the beginning of the names of its classes
+	spaces map[string]string // the namespaces of the run, by those of the scenario
+	made   map[string]string // labels
 }
 
-// translate returns the objects that are written in place of an object. The namespace itself exists
-// already.
-func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	if object.GetKind() == "Namespace" {
-		return nil, n.see(object.GetName())
+// newNames returns the names of a run whose scenario has objects in these namespaces. A single one is the
+// run's home; each of several is a namespace of its own, so that the scenario may label and delete it. The
+// home always stands for the namespace in which scenarios find the controller.
+func newNames(h home, namespaces []string) names {
+	n := names{run: h.name(), spaces: map[string]string{}, made: h.labels()}
+	for _, name := range namespaces {
+		n.spaces[name] = beside(n.run, name)
 	}
-	object = object.DeepCopy()
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	for name, value := range n.made {
-		labels[name] = value
-	}
-	object.SetLabels(labels)
-	if object.GetKind() == "IngressClass" {
-		object.SetName(n.class(object.GetName()))
-		controller, _, _ := unstructured.NestedString(object.Object, "spec", "controller")
-		return []*unstructured.Unstructured{object}, unstructured.SetNestedField(object.Object, n.controller(controller), "spec", "controller")
-	}
-	if object.GetNamespace() == "" {
-		return nil, fmt.Errorf("%s %s is in no namespace, and others use the cluster: run it with --driver kind", object.GetKind(), object.GetName())
-	}
-	if err := n.see(object.GetNamespace()); err != nil {
-		return nil, err
-	}
-	object.SetNamespace(n.run)
-	if annotations := object.GetAnnotations(); len(annotations) > 0 {
-		for name, value := range annotations {
-			annotations[name] = n.reference(value)
+	delete(n.spaces, incluster.Namespace)
+	if len(n.spaces) == 1 {
+		for name := range n.spaces {
+			n.spaces[name] = n.run
 		}
-		object.SetAnnotations(annotations)
 	}
-	class, found, _ := unstructured.NestedString(object.Object, "spec", "ingressClassName")
-	if object.GetKind() == "Ingress" && found {
-		return []*unstructured.Unstructured{object}, unstructured.SetNestedField(object.Object, n.class(class), "spec", "ingressClassName")
-	}
-	return []*unstructured.Unstructured{object}, nil
+	n.spaces[incluster.Namespace] = n.run
+	return n
 }
 
-// see records the namespace of the scenario. It returns an error for a second one.
-func (n *names) see(namespace string) error {
-	if n.of == "" {
-		n.of = namespace
+// beside returns the name of a namespace beside a run's home. A name that is too long ends in its hash.
+func beside(home, name string) string {
+	all := home + "-" + name
+	if len(all) <= validation.DNS1123LabelMaxLength {
+		return all
 	}
-	if n.of != namespace {
-		return fmt.Errorf("the scenario has objects in the namespaces %s and %s, and in a cluster that others use, a run has one: run it with --driver kind", n.of, namespace)
-	}
-	return nil
+	sum := sha256.Sum256([]byte(name))
+	hash := "-" + hex.EncodeToString(sum[:4])
+	return all[:validation.DNS1123LabelMaxLength-len(hash)] + hash
 }
 
-// reference translates a text that names an object of the scenario's namespace: demo/web:80.
-func (n *names) reference(text string) string {
-	if rest, ours := strings.CutPrefix(text, n.of+"/"); ours && n.of != "" {
-		return n.run + "/" + rest
+// further returns the namespaces of the run besides its home, sorted.
+func (n *names) further() []string {
+	var all []string
+	for _, space := range n.spaces {
+		if space != n.run {
+			all = append(all, space)
+		}
 	}
-	return text
-}
-
-// references translates texts.
-func (n *names) references(texts []string) []string {
-	all := slices.Clone(texts)
-	for i, text := range all {
-		all[i] = n.reference(text)
-	}
+	slices.Sort(all)
 	return all
 }
 
-// class returns the name of an IngressClass.
-func (n *names) class(name string) string { return n.run + "-" + name }
-
-// controller returns the name of a controller in an IngressClass.
-func (n *names) controller(name string) string {
-	_, last, _ := strings.Cut(name, "/")
-	return "windtunnel.dev/" + n.run + "-" + last
+// translate returns the objects that are written in place of an object. The home exists already, and stays.
+func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	object = object.DeepCopy()
+	switch kind := object.GetKind(); {
+	case kind == "Namespace":
+		space, err := n.space(object.GetName())
+		if err != nil || space == n.run {
+			return nil, err
+		}
+		object.SetName(space)
+		addLabels(object, secured(n.made))
+		return []*unstructured.Unstructured{object}, nil
+	case kind == "IngressClass":
+		object.SetName(n.class(object.GetName()))
+		n.replace(object, n.controller, "spec", "controller")
+	case object.GetNamespace() == "":
+		return nil, fmt.Errorf("%s %s is in no namespace, and others use the cluster: run it with --driver kind", kind, object.GetName())
+	default:
+		space, err := n.space(object.GetNamespace())
+		if err != nil {
+			return nil, err
+		}
+		object.SetNamespace(space)
+		if annotations := object.GetAnnotations(); len(annotations) > 0 {
+			object.SetAnnotations(n.values(annotations))
+		}
+	}
+	return []*unstructured.Unstructured{object}, nil
 }
