@@ -1,5 +1,6 @@
 // Package cluster runs subjects in an existing cluster that others use as well. Each subject's
-// controller, its pods and its generators run in a namespace of the run. Its one rule: it needs no
+// controller, its pods and its generators run in a namespace of the run; the scenario's objects are there
+// or, if they are in several namespaces, in further ones beside it. Its one rule: it needs no
 // permissions beyond its roles, and leaves nothing behind.
 package cluster
 
@@ -91,7 +92,7 @@ func (*Driver) Name() string { return "cluster" }
 
 // UnsupportedCluster implements driver.ClusterLimiter.
 func (*Driver) UnsupportedCluster() string {
-	return "its pods listen on one port, and all objects of a run are in one namespace"
+	return "its pods listen on one port"
 }
 
 // UnsupportedSubject returns a reason for subjects that are not an image of the default adapter.
@@ -125,7 +126,7 @@ func repository(image string) string {
 	return name
 }
 
-// Prepare removes what killed runs have left behind, creates the namespace of a subject, checks
+// Prepare removes what killed runs have left behind, creates the namespaces of a subject, checks
 // that there is room for its pods, and starts the pods that act as simulated pods.
 func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {
 	if err := driver.SupportsSubject(d, s); err != nil {
@@ -135,7 +136,11 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 		driver: d, subject: s, options: in, home: home{client: d.client, run: strings.ToLower(rand.Text()[:8])},
 		pool: cmp.Or(d.Pool, in.Pods+spare), token: rand.Text(),
 	}
+	i.names = newNames(i.home, in.Namespaces)
 	if i.setup, err = driver.SetupOf(s); err != nil {
+		return nil, err
+	}
+	if err := i.requireFurther(ctx); err != nil {
 		return nil, err
 	}
 	if in.Index == 0 {
@@ -148,7 +153,7 @@ func (d *Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Optio
 			err = errors.Join(err, i.Stop(ctx))
 		}
 	}()
-	for _, step := range []func(context.Context) error{i.home.begin, i.checkRoom, i.openPool} {
+	for _, step := range []func(context.Context) error{i.home.begin, i.createFurther, i.checkRoom, i.openPool} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func TestRoleHasThePermissions(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range slices.Concat(permissions, helpful) {
+	for _, p := range slices.Concat(permissions, several, helpful) {
 		wanted = append(wanted, p.String())
 	}
 	slices.Sort(allowed)
@@ -52,40 +52,13 @@ func TestRoleHasThePermissions(t *testing.T) {
 	}
 }
 
-// The run's user has whatever the controller gets: otherwise the API server refuses its roles.
-func TestControllerGetsNoMoreThanTheUserHas(t *testing.T) {
-	has := map[permission.Permission]bool{}
-	for _, p := range permissions {
-		has[p] = true
-	}
-	for _, object := range controllerObjects(t) {
-		rules := []rbacv1.PolicyRule{}
-		switch o := object.(type) {
-		case *rbacv1.ClusterRole:
-			rules = o.Rules
-			if len(rules) != 1 || !isClusterWide(rules[0]) {
-				t.Errorf("in all namespaces, the controller may %v, want to see IngressClasses only", rules)
-			}
-		case *rbacv1.Role:
-			rules = o.Rules
-		}
-		for _, rule := range rules {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					if what := (permission.Permission{Verb: verb, Group: rule.APIGroups[0], Resource: resource}); !has[what] {
-						t.Errorf("the controller may %s, which the user may not", what)
-					}
-				}
-			}
-		}
-	}
-}
-
-func controllerObjects(t *testing.T) []runtime.Object {
+// controllerObjects returns the objects of a controller whose scenario has objects in these namespaces.
+func controllerObjects(t *testing.T, namespaces ...string) []runtime.Object {
 	t.Helper()
+	here := home{run: "abc"}
 	i := &instance{
 		driver: &Driver{Options: Options{Image: "registry.example/windtunnel-controller:v1", Harness: "registry.example/windtunnel:v1"}},
-		home:   home{run: "abc"}, names: names{run: "windtunnel-run-abc", of: "demo"}, options: driver.Options{Streams: []string{"demo/web:9000"}},
+		home:   here, names: newNames(here, namespaces), options: driver.Options{Streams: []string{"demo/web:9000"}},
 		subject: subject.Subject{Controller: subject.Bundled, Config: map[string]string{"some-service": "demo/a", "worker-processes": "2"}},
 	}
 	objects, err := i.controllerObjects()
@@ -99,7 +72,7 @@ func controllerObjects(t *testing.T) []runtime.Object {
 func TestControllerIsTheRuns(t *testing.T) {
 	const run = "windtunnel-run-abc"
 	deployments := 0
-	for _, typed := range controllerObjects(t) {
+	for _, typed := range controllerObjects(t, "demo") {
 		object := typed.(metav1.Object)
 		if object.GetNamespace() != run && object.GetName() != run {
 			t.Errorf("%T %s/%s is outside of the run", typed, object.GetNamespace(), object.GetName())
@@ -170,7 +143,7 @@ func TestOtherImagesRunTheirController(t *testing.T) {
 func TestDemandsAreThoseOfTheManifests(t *testing.T) {
 	i := &instance{driver: &Driver{Options: Options{Traffic: 2}}, pool: 3, home: home{run: "abc"}}
 	pods := map[string]corev1.PodSpec{"traffic pod": i.trafficJob(2).Spec.Template.Spec}
-	for _, object := range controllerObjects(t) {
+	for _, object := range controllerObjects(t, "demo") {
 		if d, ok := object.(*appsv1.Deployment); ok {
 			pods["controller and observer"] = d.Spec.Template.Spec
 		}

@@ -30,6 +30,7 @@ import (
 type site struct {
 	client kubernetes.Interface
 	api    *rest.Config
+	server *kubeapi.Server
 
 	mu      sync.Mutex
 	agents  map[string]http.Handler // by pod
@@ -46,7 +47,7 @@ var proxied = regexp.MustCompile(`^/api/v1/namespaces/[^/]+/pods/([^/:]+):\d+/pr
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Kubelet: true, NamespaceController: true})
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Kubelet: true, NamespaceController: true, AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(running.Stop)
-	s := &site{agents: map[string]http.Handler{}, dead: map[string]bool{}}
+	s := &site{server: api, agents: map[string]http.Handler{}, dead: map[string]bool{}}
 	target, err := url.Parse(api.Config().Host)
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +141,14 @@ func (s *site) prepare(t *testing.T, d *Driver) (*instance, error) {
 	return s.prepareSubject(t, d, subject.Bundled)
 }
 
-// prepareSubject begins a run with four simulated pods.
+// prepareSubject begins a run.
 func (s *site) prepareSubject(t *testing.T, d *Driver, controller string) (*instance, error) {
+	t.Helper()
+	return s.prepareIn(t, d, subject.Subject{Name: "subject", Controller: controller}, "demo")
+}
+
+// prepareIn begins a run with four simulated pods, and objects in these namespaces.
+func (s *site) prepareIn(t *testing.T, d *Driver, of subject.Subject, namespaces ...string) (*instance, error) {
 	t.Helper()
 	log := event.NewLog(discard{}, time.Now())
 	log.Tap(func(e event.Event) {
@@ -149,7 +156,7 @@ func (s *site) prepareSubject(t *testing.T, d *Driver, controller string) (*inst
 		defer s.mu.Unlock()
 		s.events = append(s.events, e)
 	})
-	made, err := d.Prepare(t.Context(), subject.Subject{Name: "subject", Controller: controller}, driver.Options{Dir: t.TempDir(), Log: log, Pods: 4})
+	made, err := d.Prepare(t.Context(), of, driver.Options{Dir: t.TempDir(), Log: log, Pods: 4, Namespaces: namespaces})
 	if err != nil {
 		return nil, err
 	}

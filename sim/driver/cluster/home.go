@@ -2,13 +2,18 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/sim/cluster"
@@ -28,7 +33,11 @@ const (
 	cleanupTimeout = 3 * time.Minute
 )
 
-// home is the namespace of a subject. A run with several subjects has several.
+// restricted are the labels of a namespace that enforces the Pod Security Standard of that name.
+var restricted = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
+
+// home is the namespace of a subject. A run with several subjects has several. Beside it may be further
+// ones, with nothing but objects of the scenario.
 type home struct {
 	client kubernetes.Interface
 	run    string // its name, the value of RunLabel
@@ -39,24 +48,47 @@ type home struct {
 // name is the name of the namespace, and of the run's cluster-wide objects.
 func (h *home) name() string { return prefix + h.run }
 
+// beside returns the name of a further namespace. If it is too long, it is cut, and ends in a hash.
+func (h *home) beside(name string) string {
+	all := h.name() + "-" + name
+	if len(all) <= validation.DNS1123LabelMaxLength {
+		return all
+	}
+	sum := sha256.Sum256([]byte(name))
+	end := "-" + hex.EncodeToString(sum[:4])
+	return all[:validation.DNS1123LabelMaxLength-len(end)] + end
+}
+
+// has reports whether a namespace is the home, or beside it.
+func (h *home) has(namespace corev1.Namespace) bool {
+	return namespace.Labels[RunLabel] == h.run && (namespace.Name == h.name() || strings.HasPrefix(namespace.Name, h.name()+"-"))
+}
+
 func (h *home) labels() map[string]string {
 	return map[string]string{cluster.MadeByLabel: cluster.MadeBy, RunLabel: h.run}
 }
 
-// begin creates the namespace with its Lease, and renews the Lease until the run ends. All pods of the
-// namespace comply with the Pod Security Standard "restricted", which it enforces.
+// begin creates the namespace with its Lease, and renews the Lease until the run ends.
 func (h *home) begin(ctx context.Context) error {
-	about := h.labels()
-	about["pod-security.kubernetes.io/enforce"] = "restricted"
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.name(), Labels: about}}
-	if _, err := h.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create namespace %s: %w", h.name(), err)
+	if err := h.create(ctx, h.name()); err != nil {
+		return err
 	}
 	release, err := h.lease().Hold(ctx, h.client)
 	if err != nil {
 		return err
 	}
 	h.endLease = release
+	return nil
+}
+
+// create creates a namespace of the run.
+func (h *home) create(ctx context.Context, name string) error {
+	labels := h.labels()
+	maps.Copy(labels, restricted)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	if _, err := h.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create namespace %s: %w", name, err)
+	}
 	return nil
 }
 
@@ -70,7 +102,7 @@ func (h *home) lease() cluster.Lease {
 func (h *home) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), cleanupTimeout, fmt.Errorf("timed out after %v", cleanupTimeout))
 	defer cancel()
-	err := errors.Join(h.removeClusterWide(ctx), h.removeNamespace(ctx))
+	err := errors.Join(h.removeClusterWide(ctx), h.removeNamespaces(ctx))
 	if h.endLease != nil {
 		h.endLease()
 	}
@@ -118,19 +150,24 @@ func gone(err error) error {
 	return err
 }
 
-// removeNamespace deletes the namespace, and returns when it is gone.
-func (h *home) removeNamespace(ctx context.Context) error {
+// removeNamespaces deletes the namespaces, and returns when they are gone.
+func (h *home) removeNamespaces(ctx context.Context) error {
 	api := h.client.CoreV1().Namespaces()
 	return cluster.Retry(ctx, func(ctx context.Context) (bool, error) {
-		found, err := api.Get(ctx, h.name(), metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			return true, nil
-		case err != nil || found.DeletionTimestamp != nil:
+		found, err := api.List(ctx, metav1.ListOptions{LabelSelector: RunLabel + "=" + h.run})
+		if err != nil {
 			return false, err
-		case found.Labels[RunLabel] != h.run:
-			return false, fmt.Errorf("the namespace %s belongs to another run", h.name())
 		}
-		return false, gone(api.Delete(ctx, h.name(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &found.UID}}))
+		left := false
+		for _, one := range found.Items {
+			if !h.has(one) {
+				continue
+			}
+			left = true
+			if one.DeletionTimestamp == nil {
+				err = errors.Join(err, gone(api.Delete(ctx, one.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &one.UID}})))
+			}
+		}
+		return !left, err
 	})
 }

@@ -69,25 +69,21 @@ func (i *instance) secret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: i.home.name(), Name: tokenName}, StringData: map[string]string{tokenName: i.token}}
 }
 
-// controllerObjects returns the objects of deploy for a controller that only sees its own
-// namespace.
+// controllerObjects returns the objects of deploy for a controller of the run's namespaces.
 func (i *instance) controllerObjects() ([]runtime.Object, error) {
 	bundled := i.isBundled()
 	flags := map[string]string{
-		"watch-namespace":            i.home.name(),
 		"ingress-class":              i.names.class(corpus.IngressClass),
 		"controller-class":           i.names.controller(corpus.ControllerName),
 		"profiling":                  "false",
 		"shutdown-grace-period":      "0",
 		"post-shutdown-grace-period": "0",
 	}
-	config := map[string]string{}
-	for key, value := range i.subject.Config {
-		config[key] = i.names.reference(value)
-	}
+	own := i.names.values(i.subject.Flags)
+	i.watchOnly(flags, own)
 	c := incluster.Controller{
-		Namespace: i.home.name(), Image: i.driver.ImageOf(i.subject), Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: i.subject.Flags,
-		Config: config, Resources: i.subject.Resources, Streams: i.names.references(i.options.Streams),
+		Namespace: i.home.name(), Image: i.driver.ImageOf(i.subject), Bundled: bundled, Pull: corev1.PullIfNotPresent, Flags: flags, Scenario: own,
+		Config: i.names.values(i.subject.Config), Resources: i.subject.Resources, Streams: i.names.references(i.options.Streams),
 	}
 	if !bundled {
 		c.Cmd = []string{forkProgram}
@@ -99,7 +95,7 @@ func (i *instance) controllerObjects() ([]runtime.Object, error) {
 	var all []runtime.Object
 	for _, object := range objects {
 		if i.adapt(object) {
-			all = append(all, object)
+			all = append(append(all, object), i.elsewhere(object)...)
 		}
 	}
 	return all, nil
@@ -115,11 +111,11 @@ func (i *instance) adapt(object runtime.Object) bool {
 		o.Spec.Type, o.Spec.ExternalTrafficPolicy = corev1.ServiceTypeClusterIP, "" // no load balancer, which may cost something
 	case *rbacv1.ClusterRole:
 		o.Name = i.home.name()
-		o.Rules = slices.DeleteFunc(o.Rules, func(r rbacv1.PolicyRule) bool { return !isClusterWide(r) })
+		o.Rules = i.clusterWide(o.Rules)
 	case *rbacv1.ClusterRoleBinding:
 		o.Name, o.RoleRef.Name = i.home.name(), i.home.name()
 	case *rbacv1.Role:
-		o.Rules = append(o.Rules, namespaced()...)
+		o.Rules = append(o.Rules, i.atHome()...)
 	case *appsv1.Deployment:
 		if !i.isBundled() {
 			loosen(&o.Spec.Template.Spec.Containers[0])
@@ -137,25 +133,6 @@ func (i *instance) adapt(object runtime.Object) bool {
 func loosen(container *corev1.Container) {
 	container.SecurityContext.ReadOnlyRootFilesystem = new(false)
 	container.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_BIND_SERVICE"}
-}
-
-// isClusterWide reports whether a rule is about objects that are in no namespace: the IngressClasses.
-func isClusterWide(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "ingressclasses") }
-
-// namespaced are the rules that a controller of all namespaces has in its ClusterRole, for a
-// controller of a single namespace.
-func namespaced() []rbacv1.PolicyRule {
-	rule := func(group string, resources, verbs []string) rbacv1.PolicyRule {
-		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
-	}
-	return []rbacv1.PolicyRule{
-		rule("", []string{"namespaces"}, []string{"get"}),
-		rule("", []string{"services", "secrets", "configmaps"}, []string{"list", "watch"}),
-		rule("", []string{"events"}, []string{"create", "patch"}),
-		rule("discovery.k8s.io", []string{"endpointslices"}, []string{"list", "watch"}),
-		rule("networking.k8s.io", []string{"ingresses"}, []string{"get", "list", "watch"}),
-		rule("networking.k8s.io", []string{"ingresses/status"}, []string{"update"}),
-	}
 }
 
 // addObserver adds an agent that sees the processes of the controller, as the same user.

@@ -139,7 +139,6 @@ func (o observer) Converge(ctx context.Context) (driver.Convergence, error) {
 
 // Translate implements driver.Translator.
 func (i *instance) Translate(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	i.names.run, i.names.made = i.home.name(), i.home.labels()
 	return i.names.translate(object)
 }
 

@@ -40,6 +40,10 @@ var helpful = slices.Concat(
 	permission.To("", "nodes", "list"),
 )
 
+// several are the permissions that only a run with several namespaces requires: to write those of the
+// scenario, and to let the controller watch them.
+var several = permission.To("", "namespaces", "update", "watch")
+
 func (d *Driver) requirePermissions(ctx context.Context) error {
 	return permission.Require(ctx, d.client, permissions, "deploy/cluster")
 }

@@ -1,14 +1,12 @@
 package cluster
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"windtunnel.dev/sim/driver/incluster"
 )
@@ -26,7 +24,7 @@ type names struct {
 func newNames(h home, namespaces []string) names {
 	n := names{run: h.name(), spaces: map[string]string{}, made: h.labels()}
 	for _, name := range namespaces {
-		n.spaces[name] = beside(n.run, name)
+		n.spaces[name] = h.beside(name)
 	}
 	delete(n.spaces, incluster.Namespace)
 	if len(n.spaces) == 1 {
@@ -36,17 +34,6 @@ func newNames(h home, namespaces []string) names {
 	}
 	n.spaces[incluster.Namespace] = n.run
 	return n
-}
-
-// beside returns the name of a namespace beside a run's home. A name that is too long ends in its hash.
-func beside(home, name string) string {
-	all := home + "-" + name
-	if len(all) <= validation.DNS1123LabelMaxLength {
-		return all
-	}
-	sum := sha256.Sum256([]byte(name))
-	hash := "-" + hex.EncodeToString(sum[:4])
-	return all[:validation.DNS1123LabelMaxLength-len(hash)] + hash
 }
 
 // further returns the namespaces of the run besides its home, sorted.
@@ -71,11 +58,10 @@ func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Un
 			return nil, err
 		}
 		object.SetName(space)
-		addLabels(object, secured(n.made))
-		return []*unstructured.Unstructured{object}, nil
+		addLabels(object, restricted)
 	case kind == "IngressClass":
 		object.SetName(n.class(object.GetName()))
-		n.replace(object, n.controller, "spec", "controller")
+		change(object, n.controller, "spec", "controller")
 	case object.GetNamespace() == "":
 		return nil, fmt.Errorf("%s %s is in no namespace, and others use the cluster: run it with --driver kind", kind, object.GetName())
 	default:
@@ -84,9 +70,86 @@ func (n *names) translate(object *unstructured.Unstructured) ([]*unstructured.Un
 			return nil, err
 		}
 		object.SetNamespace(space)
-		if annotations := object.GetAnnotations(); len(annotations) > 0 {
-			object.SetAnnotations(n.values(annotations))
+		n.refer(object)
+	}
+	addLabels(object, n.made)
+	return []*unstructured.Unstructured{object}, nil
+}
+
+// refer translates what an object refers to.
+func (n *names) refer(object *unstructured.Unstructured) {
+	if annotations := object.GetAnnotations(); len(annotations) > 0 {
+		object.SetAnnotations(n.values(annotations))
+	}
+	switch object.GetKind() {
+	case "Ingress":
+		change(object, n.class, "spec", "ingressClassName")
+	case "ConfigMap":
+		data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+		for key := range data {
+			change(object, n.reference, "data", key)
 		}
 	}
-	return []*unstructured.Unstructured{object}, nil
+}
+
+// change translates a text in a field, if the object has it.
+func change(object *unstructured.Unstructured, translate func(string) string, field ...string) {
+	if text, found, _ := unstructured.NestedString(object.Object, field...); found {
+		_ = unstructured.SetNestedField(object.Object, translate(text), field...) // a field that exists can be set
+	}
+}
+
+// addLabels adds labels to an object.
+func addLabels(object *unstructured.Unstructured, labels map[string]string) {
+	all := object.GetLabels()
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, labels)
+	object.SetLabels(all)
+}
+
+// space returns the namespace of the run for one of the scenario.
+func (n *names) space(name string) (string, error) {
+	if space, known := n.spaces[name]; known {
+		return space, nil
+	}
+	return "", fmt.Errorf("the namespace %s is not among those that the run has created (for %s): others use the cluster, so run it with --driver kind",
+		name, strings.Join(slices.Sorted(maps.Keys(n.spaces)), ", "))
+}
+
+// reference translates a text that begins with a namespace of the scenario, such as demo/web:80.
+func (n *names) reference(text string) string {
+	name, rest, found := strings.Cut(text, "/")
+	if space, known := n.spaces[name]; found && known {
+		return space + "/" + rest
+	}
+	return text
+}
+
+// references translates texts.
+func (n *names) references(texts []string) []string {
+	all := slices.Clone(texts)
+	for i, text := range all {
+		all[i] = n.reference(text)
+	}
+	return all
+}
+
+// values translates texts by key: those of annotations, flags and ConfigMaps.
+func (n *names) values(texts map[string]string) map[string]string {
+	all := maps.Clone(texts)
+	for key, text := range all {
+		all[key] = n.reference(text)
+	}
+	return all
+}
+
+// class returns the name of an IngressClass.
+func (n *names) class(name string) string { return n.run + "-" + name }
+
+// controller returns the name of a controller in an IngressClass.
+func (n *names) controller(name string) string {
+	_, last, _ := strings.Cut(name, "/")
+	return "windtunnel.dev/" + n.run + "-" + last
 }
