@@ -94,12 +94,14 @@ func TestSeveralNamespacesNeedMorePermissions(t *testing.T) {
 	}
 	s.checkEmpty(t)
 	s.refuses = nil
-	if _, err := s.prepareIn(t, d, of, "demo", "shop"); err != nil {
+	several, err := s.prepareIn(t, d, of, "demo", "shop")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if text := strings.Join(s.notices, ""); !strings.Contains(text, "may read the Services, Secrets, ConfigMaps and ingresses of all namespaces") {
 		t.Errorf("the user of several namespaces is told %q", text)
 	}
+	s.end(t, several)
 }
 
 // put writes an object.
