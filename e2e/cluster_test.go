@@ -34,6 +34,18 @@ var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, 
 		}, NodeTimeout(10*time.Minute))
 	}
 
+	// The controller gets other roles than for a single namespace, and selects its namespaces by their label.
+	It("runs a scenario with objects in several namespaces, and leaves none of them", func(ctx context.Context) {
+		file := filepath.Join(GinkgoT().TempDir(), "several.yaml")
+		Expect(os.WriteFile(file, []byte(severalNamespaces), 0o600)).To(Succeed())
+		s := runInCluster(ctx, "cluster-several", file).Subjects[0]
+		Expect(s.Changes.Made).To(Equal(3))
+		Expect(s.Changes.Unconverged).To(BeZero())
+		left, err := here.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: clusterdriver.RunLabel})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(left.Items).To(BeEmpty())
+	}, NodeTimeout(10*time.Minute))
+
 	// Linux hides such processes from the observer, so the driver starts the controller again without capabilities.
 	It("observes a controller whose programs have file capabilities", func(ctx context.Context) {
 		s := runInCluster(ctx, "cluster-fork", "--subject=image:"+forkImage, "../scenarios/faults/worker-kill.yaml").Subjects[0]
@@ -43,6 +55,31 @@ var _ = Describe("a run in a cluster that is there", Label("cluster"), Ordered, 
 		Expect(strings.Join(s.Trouble, "\n")).NotTo(ContainSubstring("permission denied"))
 	}, NodeTimeout(10*time.Minute))
 })
+
+// severalNamespaces is a scenario whose ingress in a second namespace, without pods, answers 503.
+const severalNamespaces = `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: several}
+spec:
+  population: {services: 2}
+  traffic: [{lane: http, rate: 20/s}]
+  timeline:
+  - {at: 0s, apply: shop}
+  - {at: 1s, apply: web}
+  - {at: 2s, apply: route, see: {host: shop.example, status: 503}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: shop}}
+---
+{apiVersion: v1, kind: Service, metadata: {namespace: shop, name: web}, spec: {ports: [{name: http, port: 80}]}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {namespace: shop, name: route}
+spec:
+  ingressClassName: nginx
+  rules: [{host: shop.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]
+`
 
 // runInCluster runs a scenario with the driver cluster in the suite's cluster. It returns the result, which may
 // be void, because this machine is the cluster as well.
