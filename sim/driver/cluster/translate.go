@@ -84,6 +84,7 @@ func (n *names) refer(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Ingress":
 		change(object, n.class, "spec", "ingressClassName")
+		change(object, n.class, "metadata", "annotations", "kubernetes.io/ingress.class")
 	case "ConfigMap":
 		data, _, _ := unstructured.NestedStringMap(object.Object, "data")
 		for key := range data {

@@ -61,6 +61,10 @@ func TestNamesOfARun(t *testing.T) {
 			"{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {namespace: windtunnel-run-abc, name: a, labels: {" + made + "}, annotations: {x/auth-secret: windtunnel-run-abc/users, x/other: demographic}}, spec: {ingressClassName: windtunnel-run-abc-nginx}}",
 		},
 		{
+			"{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {namespace: demo, name: a, annotations: {kubernetes.io/ingress.class: nginx}}}",
+			"{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {namespace: windtunnel-run-abc, name: a, labels: {" + made + "}, annotations: {kubernetes.io/ingress.class: windtunnel-run-abc-nginx}}}",
+		},
+		{
 			"{apiVersion: v1, kind: Service, metadata: {namespace: demo, name: a, labels: {own: label}}}",
 			"{apiVersion: v1, kind: Service, metadata: {namespace: windtunnel-run-abc, name: a, labels: {own: label, " + made + "}}}",
 		},
