@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,12 +27,41 @@ func TestConvergenceWithoutRights(t *testing.T) {
 	r.await(w, 0, 2)
 	r.end(w)
 
+	unprivileged(t, "PROBE_TEST_ADDRESS="+n.address, "PROBE_TEST_MASTER="+strconv.Itoa(n.master()))
+}
+
+// unprivileged runs the test again, as an unprivileged user and with more variables in its environment.
+func unprivileged(t *testing.T, environment ...string) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), publicCopy(t), "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "PROBE_TEST_ADDRESS="+n.address, "PROBE_TEST_MASTER="+strconv.Itoa(n.master()))
+	cmd.Env = append(os.Environ(), environment...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The files of a process that ends belong to root for a moment. This is no lack of rights.
+func TestEndingProcessIsNotDenied(t *testing.T) {
+	if os.Getuid() == 0 {
+		unprivileged(t)
+		return
+	}
+	ended := exec.Command("true")
+	output, err := ended.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer ended.Wait()
+	if _, err := io.Copy(io.Discard, output); err != nil { // it ends when the process does, which stays a zombie
+		t.Fatal(err)
+	}
+	if pid, err := holder(1, []int{ended.Process.Pid}); !errors.Is(err, ErrNotOwned) {
+		t.Errorf("holder = %d, %v, want ErrNotOwned", pid, err)
 	}
 }
 

@@ -138,6 +138,9 @@ func filesOf(pid int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		folder := fmt.Sprintf("/proc/%d/fd", pid)
 		dir, err := os.Open(folder)
+		if errors.Is(err, os.ErrPermission) && isEnding(pid) {
+			err = fmt.Errorf("%s: %w", folder, os.ErrNotExist)
+		}
 		if err != nil {
 			yield("", err)
 			return
@@ -155,4 +158,15 @@ func filesOf(pid int) iter.Seq2[string, error] {
 			}
 		}
 	}
+}
+
+// isEnding reports whether a process has ended, or is about to: it has given up its memory, and then its
+// files in /proc belong to root (task_dump_owner in Linux's fs/proc/base.c).
+func isEnding(pid int) bool {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return gone(err)
+	}
+	stat, err := proc.Stat()
+	return gone(err) || err == nil && stat.VSize == 0
 }
