@@ -14,13 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/prometheus/procfs"
 
 	"windtunnel.dev/controller"
 	"windtunnel.dev/controller/compile"
