@@ -55,17 +55,17 @@ func (p page) write(w io.Writer) error {
 	t.AppendRow(table.Row{"master", mebibytes(sum.rss), mebibytes(sum.pss)})
 	for _, worker := range p.whole.workers {
 		t.AppendRow(table.Row{"worker", mebibytes(worker.rss), mebibytes(worker.pss)})
-		sum = process{sum.rss + worker.rss, sum.pss + worker.pss}
+		sum = memory{sum.rss + worker.rss, sum.pss + worker.pss}
 	}
 	t.AppendRow(table.Row{"sum", mebibytes(sum.rss), mebibytes(sum.pss)})
 	text := fmt.Sprintf(intro, workers, p.hosts, p.locations, mebibytes(int64(p.size))) + t.RenderMarkdown() + "\n" + partsIntro
 
 	t = table.NewWriter()
 	t.AppendHeader(table.Row{"part", "memory", "share", "for each host"})
-	row := func(name string, memory int64) {
+	row := func(name string, bytes int64) {
 		t.AppendRow(table.Row{
-			name, mebibytes(memory), fmt.Sprintf("%.0f %%", 100*float64(memory)/float64(p.whole.master.rss)),
-			fmt.Sprintf("%.1f KiB", float64(memory)/float64(p.hosts)/(1<<10)),
+			name, mebibytes(bytes), fmt.Sprintf("%.0f %%", 100*float64(bytes)/float64(p.whole.master.rss)),
+			fmt.Sprintf("%.1f KiB", float64(bytes)/float64(p.hosts)/(1<<10)),
 		})
 	}
 	before := p.whole

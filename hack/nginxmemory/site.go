@@ -28,6 +28,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/internal/command"
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/process"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/corpus"
 )
@@ -105,20 +106,20 @@ func of[T any](s source) (found []T) {
 	return found
 }
 
-// process is the memory of a process, in bytes.
-type process struct {
+// memory is that of a process, in bytes.
+type memory struct {
 	rss int64 // with all shared pages
 	pss int64 // with a share of each shared page
 }
 
 // served is an nginx whose workers have started.
 type served struct {
-	master  process
-	workers []process
+	master  memory
+	workers []memory
 }
 
 // serve starts nginx with a configuration, measures it when all workers have started, and stops it.
-func (s *site) serve(ctx context.Context, c configuration) (_ served, err error) {
+func (s *site) serve(ctx context.Context, c configuration) (served, error) {
 	file := filepath.Join(s.root, "nginx.conf")
 	if err := os.WriteFile(file, []byte(c.String()), 0o600); err != nil {
 		return served{}, err
@@ -141,26 +142,20 @@ func (s *site) serve(ctx context.Context, c configuration) (_ served, err error)
 	}()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	var children []procfs.Proc
+	var children []int
 	for len(children) < workers {
 		select {
 		case <-ended:
 			return served{}, fmt.Errorf("nginx ended: %w: %s", end, output.Bytes())
 		case <-ticker.C:
 		}
-		if children, err = childrenOf(master.Process.Pid); err != nil {
-			return served{}, err
-		}
+		children = process.Children(master.Process.Pid)
 	}
 	return measure(master.Process.Pid, children)
 }
 
-func measure(master int, children []procfs.Proc) (found served, err error) {
-	proc, err := procfs.NewProc(master)
-	if err != nil {
-		return served{}, err
-	}
-	if found.master, err = memoryOf(proc); err != nil {
+func measure(master int, children []int) (found served, err error) {
+	if found.master, err = memoryOf(master); err != nil {
 		return served{}, err
 	}
 	for _, child := range children {
@@ -173,21 +168,11 @@ func measure(master int, children []procfs.Proc) (found served, err error) {
 	return found, nil
 }
 
-func memoryOf(proc procfs.Proc) (process, error) {
-	rollup, err := proc.ProcSMapsRollup()
-	return process{int64(rollup.Rss), int64(rollup.Pss)}, err
-}
-
-// childrenOf returns the children of a process.
-func childrenOf(parent int) (found []procfs.Proc, err error) {
-	all, err := procfs.AllProcs()
+func memoryOf(pid int) (memory, error) {
+	proc, err := procfs.NewProc(pid)
 	if err != nil {
-		return nil, err
+		return memory{}, err
 	}
-	for _, proc := range all {
-		if stat, err := proc.Stat(); err == nil && stat.PPID == parent {
-			found = append(found, proc)
-		}
-	}
-	return found, nil
+	rollup, err := proc.ProcSMapsRollup()
+	return memory{int64(rollup.Rss), int64(rollup.Pss)}, err
 }
