@@ -18,9 +18,9 @@ const (
 // waitHealthy returns when the controller is healthy, when it has ended, when it cannot become
 // healthy because nginx rejects its configuration or its workers do not start, or when ctx is done.
 func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
-	ticker, errors := time.NewTicker(healthEvery), time.NewTicker(errorLogEvery)
+	ticker, logTicker := time.NewTicker(healthEvery), time.NewTicker(errorLogEvery)
 	defer ticker.Stop()
-	defer errors.Stop()
+	defer logTicker.Stop()
 	for {
 		err := i.Healthy(ctx)
 		if err == nil {
@@ -34,7 +34,7 @@ func (i *Instance) waitHealthy(ctx context.Context, p *process) error {
 			return p.err
 		case <-ctx.Done():
 			return fmt.Errorf("wait for subject %s to become healthy (%w): %w; its last log line: %s", i.Subject.Name, err, context.Cause(ctx), p.tail.Last())
-		case <-errors.C:
+		case <-logTicker.C:
 			if log, err := i.runtime.Read(ctx, errorLog); err == nil { // otherwise the controller prints it, or has none
 				p.refusal.read(log)
 			}
