@@ -6,8 +6,8 @@ import "windtunnel.dev/controller/annotations"
 // location sets any of its own (ngx_http_proxy_module). Each list has a hash table of its own, in each
 // process. Most locations have the same list, so the http block has it for all of them.
 
-// SharesHeaders reports whether the http block sets request headers. It does not if snippets can add
-// servers or locations to all hosts: they would inherit the headers.
+// SharesHeaders reports whether the http block sets request headers. It does not if a snippet can add servers
+// or locations, which would inherit the headers, or headers to all locations, which then inherit none.
 func (r *root) SharesHeaders() bool {
 	return r.Cfg.HTTPSnippet == "" && r.Cfg.ServerSnippet == "" && r.Cfg.LocationSnippet == ""
 }
